@@ -1,0 +1,1 @@
+"""Counting tokens and what may be spent of them."""

@@ -1,0 +1,42 @@
+"""What the list of chats shows of each chat."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class TurnState(StrEnum):
+    """What a chat is doing (context-windows.md, 12)."""
+
+    IDLE = "idle"
+    PREPARING = "preparing"
+    STREAMING = "streaming"
+    SETTLING = "settling"
+    WAITING = "waiting"
+    """Between two tries of a step that failed."""
+
+    @property
+    def is_active(self) -> bool:
+        """Whether a turn is running, so that Send is Stop."""
+        return self is not TurnState.IDLE
+
+
+@dataclass(frozen=True, slots=True)
+class ChatSummary:
+    """One chat as the list shows it. `title` is empty until the first message or a rename."""
+
+    id: str
+    title: str
+    created: datetime
+    updated: datetime
+    model: str
+    pinned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedChat:
+    """A chat in the trash: when it went there, in UTC."""
+
+    id: str
+    title: str
+    deleted: datetime

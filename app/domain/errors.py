@@ -1,0 +1,79 @@
+"""Everything Muntin raises on purpose.
+
+MuntinError
+├── KnownError                  the environment's fault; its text is a sentence for people
+│   ├── StorageError            a file or folder can't be read or written
+│   │   └── Conflict            the end of a chat moved under a writer
+│   ├── ChatInUse               another process holds the chat
+│   ├── ChatNotFound            no such chat on disk
+│   └── ProviderError           a request to a model failed; has a kind
+└── BugError                    our fault; never shown as if the person could mend it
+"""
+
+from enum import StrEnum
+
+
+class MuntinError(Exception):
+    """Root of the tree."""
+
+
+class KnownError(MuntinError):
+    """Something outside the program went wrong; `str()` is a sentence for people."""
+
+
+class StorageError(KnownError):
+    """A file or folder of the data folder can't be read or written."""
+
+
+class Conflict(StorageError):
+    """Another writer appended to the chat first; nothing of ours was written."""
+
+
+class ChatInUse(KnownError):
+    """Another process has the chat open; `holder` names it."""
+
+    def __init__(self, holder: str) -> None:
+        super().__init__(f"This chat is open in {holder}.")
+        self.holder = holder
+
+
+class ChatNotFound(KnownError):
+    """The chat's folder is gone."""
+
+
+class BugError(MuntinError):
+    """A broken promise inside the program."""
+
+
+class ErrorKind(StrEnum):
+    """Why a request to a model failed (context-windows.md, 12)."""
+
+    AUTHENTICATION = "authentication"
+    QUOTA = "quota"
+    RATE_LIMIT = "rate_limit"
+    OVERLOADED = "overloaded"
+    SERVER = "server"
+    NETWORK = "network"
+    CONTEXT_EXCEEDED = "context_exceeded"
+    MODEL_NOT_FOUND = "model_not_found"
+    REFUSAL = "refusal"
+    TRUNCATED = "truncated"
+    INVALID_REQUEST = "invalid_request"
+    CANCELLED = "cancelled"
+
+
+MAX_DETAIL_CHARS = 500
+
+
+class ProviderError(KnownError):
+    """A request to a model failed.
+
+    `detail` is the provider's own text, capped at `MAX_DETAIL_CHARS`; it never holds a key.
+    `retry_after_seconds` is what the provider asked for, if it did.
+    """
+
+    def __init__(self, kind: ErrorKind, detail: str = "", *, retry_after_seconds: float | None = None) -> None:
+        super().__init__(detail or kind.value)
+        self.kind = kind
+        self.detail = detail[:MAX_DETAIL_CHARS]
+        self.retry_after_seconds = retry_after_seconds

@@ -1,0 +1,93 @@
+"""Facts a session tells the world, as frozen values in the past tense.
+
+They come up through one callable `emit(event)`; the bridge carries them to the interface.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from app.domain.chats import ChatSummary, TurnState
+    from app.domain.rows import Row
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEvent:
+    """Something happened in the chat `session`."""
+
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
+class RowsAppended(SessionEvent):
+    """These rows are on disk, in order. A reply's row has the id its `ReplyStarted` had."""
+
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StateChanged(SessionEvent):
+    state: TurnState
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyStarted(SessionEvent):
+    """A provider stream began; `row_id` is the id its row will have."""
+
+    row_id: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyDelta(SessionEvent):
+    """More of the running reply."""
+
+    row_id: str
+    kind: Literal["text", "reasoning"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyDropped(SessionEvent):
+    """The running reply ended without anything worth a row (a retry follows, or Stop before a word)."""
+
+    row_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class RetryScheduled(SessionEvent):
+    """A step failed before a word was shown and is tried again."""
+
+    error_kind: str
+    attempt: int
+    """The try that failed, from 1."""
+    max_attempts: int
+    delay_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class SendFailed(SessionEvent):
+    """A message could not be written: nothing is on disk, its text goes back to the composer."""
+
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChatChanged(SessionEvent):
+    """Title, order or model of the chat changed."""
+
+    summary: ChatSummary
+
+
+@dataclass(frozen=True, slots=True)
+class SessionBroke(SessionEvent):
+    """A bug or a failing disk ended the turn; `reason` is a sentence for people."""
+
+    reason: str
+
+
+Emit = Callable[[SessionEvent], None]

@@ -1,0 +1,195 @@
+"""A row of history and its parts: the shape of one line of `chat.jsonl`.
+
+See ADR-0004 and docs/history-format.md. Fields nobody knows yet are kept: every
+model here allows extra fields and carries them along.
+"""
+
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
+
+FORMAT_VERSION: Final = 1
+
+Role = Literal["user", "assistant"]
+ToolState = Literal["pending", "done", "failed", "interrupted", "denied"]
+
+
+def _count_or_absent(value: object) -> int | None:
+    """A token count that is no non-negative integer counts as absent (context-windows.md, 2)."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+TokenCount = Annotated[int | None, BeforeValidator(_count_or_absent)]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+
+class Usage(_Model):
+    """What the provider counted for one step, in tokens; None where it reported nothing."""
+
+    input: TokenCount = None
+    """Everything read, cache reads and writes included."""
+    cache_read: TokenCount = None
+    cache_write: TokenCount = None
+    output: TokenCount = None
+    """Everything written, reasoning included."""
+    reasoning: TokenCount = None
+
+
+class RequestInfo(_Model):
+    """What a reply was asked with; the anchor of counting needs it."""
+
+    provider: str
+    model: str
+    resolved_model: str | None = None
+    thinking_level: str | None = None
+    profile: str | None = None
+    system_tokens: TokenCount = None
+    tools_tokens: TokenCount = None
+    tools_hash: str | None = None
+
+
+class Batch(_Model):
+    """Membership in a batch of rows that counts whole or not at all."""
+
+    id: str
+    index: int = Field(ge=0)
+    count: int = Field(ge=1)
+
+
+class ErrorInfo(_Model):
+    """Why a step ended early: an `ErrorKind` and the provider's own words."""
+
+    kind: str
+    detail: str = ""
+
+
+class Blob(_Model):
+    """A leaf that lies in `blobs/`: its SHA-256, its size, and what the row keeps of it."""
+
+    sha256: str
+    bytes: int
+    chars: int | None = None
+
+
+class TextPart(_Model):
+    type: Literal["text"] = "text"
+    text: str
+    blob: Blob | None = None
+    """Set when `text` is only the first and last part; the whole lies in the blob."""
+
+
+class ReasoningPart(_Model):
+    type: Literal["reasoning"] = "reasoning"
+    text: str
+    replay: dict[str, Any] | None = None
+    """Opaque to us: signatures, encrypted content, item ids."""
+    blob: Blob | None = None
+
+
+class ToolPart(_Model):
+    type: Literal["tool"] = "tool"
+    call_id: str
+    name: str
+    input: Any = None
+    state: ToolState = "pending"
+    output: Any = None
+    input_blob: Blob | None = None
+    output_blob: Blob | None = None
+
+
+class MediaPart(_Model):
+    type: Literal["media"] = "media"
+    media_type: str
+    name: str = ""
+    bytes: int
+    width: int | None = None
+    height: int | None = None
+    pages: int | None = None
+    blob: Blob
+
+
+class UnknownPart(_Model):
+    """A part of a type this version doesn't know; kept and shown as a notice."""
+
+    type: str
+
+
+_KNOWN_PARTS: Final = frozenset({"text", "reasoning", "tool", "media"})
+
+
+def _part_tag(value: object) -> str | None:
+    name = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
+    if not isinstance(name, str):
+        return None
+    return name if name in _KNOWN_PARTS else "unknown"
+
+
+Part = Annotated[
+    Annotated[TextPart, Tag("text")]
+    | Annotated[ReasoningPart, Tag("reasoning")]
+    | Annotated[ToolPart, Tag("tool")]
+    | Annotated[MediaPart, Tag("media")]
+    | Annotated[UnknownPart, Tag("unknown")],
+    Discriminator(_part_tag),
+]
+
+
+class Boundary(_Model):
+    """Ends one window and begins the next. An unknown kind counts as a manual reset."""
+
+    kind: str
+
+
+BOUNDARY_KINDS: Final = frozenset({"rollover", "reset", "compaction"})
+
+
+class Flag:
+    """Values of `Row.flags`."""
+
+    HIDDEN: Final = "hidden"
+    """Sent to the model, shown to the person only on demand."""
+    INTERRUPTED: Final = "interrupted"
+    """The reply was cut: by Stop, by a crash, or by the connection."""
+    FAILED: Final = "failed"
+    """The step ended with `error`; what came before it is kept."""
+    REJECTED: Final = "rejected"
+    """Never sent to a model."""
+
+
+class Kind:
+    """Values of `Row.kind` this version writes; other kinds are kept and shown as a notice."""
+
+    MESSAGE: Final = "message"
+    CONTINUE: Final = "continue"
+    """A synthetic user row that asks the model to go on."""
+
+
+class Row(_Model):
+    """One line of history. `seq` is None only before the store has numbered it (or in foreign rows)."""
+
+    v: int = FORMAT_VERSION
+    boundary: Boundary | None = None
+    id: str
+    session: str
+    seq: int | None = None
+    role: Role
+    turn: str | None = None
+    created: datetime | None = None
+    kind: str = Kind.MESSAGE
+    model: str | None = None
+    request: RequestInfo | None = None
+    usage: Usage | None = None
+    error: ErrorInfo | None = None
+    flags: tuple[str, ...] = ()
+    copy_of: str | None = None
+    batch: Batch | None = None
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """All text parts, joined by a blank line."""
+        return "\n\n".join(part.text for part in self.parts if isinstance(part, TextPart))

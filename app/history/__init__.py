@@ -1,0 +1,1 @@
+"""History on disk: rows, appends, pages; plain synchronous code."""

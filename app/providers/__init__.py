@@ -1,0 +1,1 @@
+"""Models behind one protocol; one sub-package a provider, none knows another."""

@@ -1,0 +1,1 @@
+"""The built-in Practice model: offline, rule-based, honest."""

@@ -1,0 +1,1 @@
+"""One chat: its worker, its turns, its state."""

@@ -1,0 +1,1 @@
+"""The interface; the only layer that knows Qt."""

@@ -1,0 +1,51 @@
+"""What the transcript shows: one item a row of history, decided here, painted elsewhere."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Literal
+
+SectionKind = Literal["text", "reasoning"]
+
+
+class Speaker(StrEnum):
+    """Whose item it is: decides its look and how its text is read."""
+
+    USER = "user"
+    """Shown as typed: line breaks kept, no Markdown but fenced code and bare links."""
+    ASSISTANT = "assistant"
+    """Markdown."""
+    NOTICE = "notice"
+    """The program's own remark; a small plain line."""
+
+
+class ItemAction(StrEnum):
+    """The one thing that helps, offered below an item as a button."""
+
+    CONTINUE = "continue"
+    RETRY = "retry"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A stretch of an item's text; reasoning is folded away until asked for."""
+
+    kind: SectionKind
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One entry of the transcript. `id` is the row's id; `note` is a plain sentence below the text."""
+
+    id: str
+    speaker: Speaker
+    name: str = ""
+    created: datetime | None = None
+    sections: Sequence[Section] = ()
+    streaming: bool = False
+    note: str = ""
+    is_error: bool = False
+    """Whether `note` tells of a failure rather than of something the person did."""
+    actions: Sequence[ItemAction] = ()
