@@ -1,0 +1,134 @@
+"""Leaves too large for a row, kept by the SHA-256 of their bytes."""
+
+import hashlib
+from pathlib import Path
+from typing import Final
+
+from app.domain.errors import StorageError
+from app.domain.rows import Blob, ReasoningPart, Row, TextPart, ToolPart
+from app.history.codec import MAX_LINE_BYTES, clean_text, encode_json, encode_row, parse_json
+from app.history.files import make_private_folder, storage_error, write_atomic
+
+KEPT_CHARS: Final = 16_384
+"""How much of the begin and of the end of a moved leaf stays in the row, in characters each."""
+_SMALLEST_MOVE_CHARS: Final = 4 * KEPT_CHARS
+
+_Leaf = tuple[int, str]
+"""Index of a part and the name of its field."""
+
+
+class Blobs:
+    """The `blobs` folder of one chat. Blobs are never changed; a blob is on disk before its row."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def put(self, data: bytes) -> str:
+        """Keep `data` durably and return its SHA-256. Raises StorageError."""
+        name = hashlib.sha256(data).hexdigest()
+        path = self._folder / name
+        if not path.exists():
+            make_private_folder(self._folder)
+            write_atomic(path, data)
+        return name
+
+    def get(self, sha256: str) -> bytes:
+        """Return the bytes kept under `sha256`. Raises StorageError if they are gone or altered."""
+        if len(sha256) != 64 or not all(digit in "0123456789abcdef" for digit in sha256):
+            raise StorageError("A kept file has a name that is none.")
+        try:
+            data = (self._folder / sha256).read_bytes()
+        except OSError as error:
+            raise storage_error("A long text that was kept apart can't be read", error) from error
+        if hashlib.sha256(data).hexdigest() != sha256:
+            raise StorageError("A long text that was kept apart has been altered on disk.")
+        return data
+
+
+def fit_row(row: Row, blobs: Blobs) -> Row:
+    """Return `row` with its largest leaves moved to `blobs` until its line is at most 1 MiB.
+
+    Raises StorageError, also if the row can't be made to fit.
+    """
+    # Room for the sequence number and the batch, which are given later.
+    most = MAX_LINE_BYTES - 512
+    while len(encode_row(row)) > most:
+        leaf = _largest_leaf(row)
+        if leaf is None:
+            raise StorageError("This message has too many parts to be saved.")
+        row = _move_leaf(row, leaf, blobs)
+    return row
+
+
+def whole_text(part: TextPart | ReasoningPart, blobs: Blobs) -> str:
+    """Return the whole text of a part, from its blob if it was moved. Raises StorageError."""
+    if part.blob is None:
+        return part.text
+    return blobs.get(part.blob.sha256).decode("utf-8", "replace")
+
+
+def whole_row(row: Row, blobs: Blobs) -> Row:
+    """Return `row` with every moved leaf back in its place. Raises StorageError."""
+    parts = tuple(_whole_part(part, blobs) for part in row.parts)
+    return row.model_copy(update={"parts": parts}) if parts != row.parts else row
+
+
+def _whole_part(part: object, blobs: Blobs) -> object:
+    match part:
+        case TextPart(blob=Blob()) | ReasoningPart(blob=Blob()):
+            return part.model_copy(update={"text": whole_text(part, blobs), "blob": None})
+        case ToolPart():
+            update: dict[str, object] = {}
+            if part.input_blob is not None:
+                update |= {"input": _parsed(part.input_blob, blobs), "input_blob": None}
+            if part.output_blob is not None:
+                update |= {"output": _parsed(part.output_blob, blobs), "output_blob": None}
+            return part.model_copy(update=update) if update else part
+        case _:
+            return part
+
+
+def _parsed(blob: Blob, blobs: Blobs) -> object:
+    data = blobs.get(blob.sha256)
+    return data.decode("utf-8", "replace") if blob.chars is not None else parse_json(data)
+
+
+def _largest_leaf(row: Row) -> _Leaf | None:
+    sizes = [(len(encode_json(value)), leaf) for leaf, value in _movable_leaves(row)]
+    size, leaf = max(sizes, default=(0, None))
+    return leaf if size > _SMALLEST_MOVE_CHARS else None
+
+
+def _movable_leaves(row: Row) -> list[tuple[_Leaf, object]]:
+    leaves: list[tuple[_Leaf, object]] = []
+    for index, part in enumerate(row.parts):
+        match part:
+            case TextPart(blob=None) | ReasoningPart(blob=None):
+                leaves.append(((index, "text"), part.text))
+            case ToolPart():
+                if part.input_blob is None:
+                    leaves.append(((index, "input"), part.input))
+                if part.output_blob is None:
+                    leaves.append(((index, "output"), part.output))
+            case _:
+                pass
+    return leaves
+
+
+def _move_leaf(row: Row, leaf: _Leaf, blobs: Blobs) -> Row:
+    index, name = leaf
+    part = row.parts[index]
+    value = getattr(part, name)
+    is_text = isinstance(value, str)
+    data = clean_text(value).encode("utf-8") if is_text else encode_json(value)
+    text = value if is_text else data.decode("utf-8")
+    blob = Blob(sha256=blobs.put(data), bytes=len(data), chars=len(text) if is_text else None)
+    blob_name = "blob" if name == "text" else f"{name}_blob"
+    moved = part.model_copy(update={name: shortened(text), blob_name: blob})
+    return row.model_copy(update={"parts": (*row.parts[:index], moved, *row.parts[index + 1 :])})
+
+
+def shortened(text: str) -> str:
+    """Return the begin and the end of `text` with a line between that says how much is elsewhere."""
+    missing = len(text) - 2 * KEPT_CHARS
+    return f"{text[:KEPT_CHARS]}\n[… {missing:,} characters are kept apart …]\n{text[-KEPT_CHARS:]}"

@@ -1,0 +1,452 @@
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from app.domain.errors import BugError, Conflict, StorageError
+from app.domain.rows import Row, TextPart
+from app.history.blobs import whole_row
+from app.history.codec import MAX_LINE_BYTES, encode_row
+from app.history.files import ChatFiles
+from app.history.reader import DamagedEntry, HistoryReader, RowEntry
+from app.history.receipt import is_current, read_receipt
+from app.history.store import DuplicateRow
+from tests.unit.history.rows import all_labels, boundary_row, labels, open_store, text_row
+
+
+def test_appended_rows_are_numbered_and_read_back(files: ChatFiles) -> None:
+    store = open_store(files)
+    first = store.append([text_row("a")], expected_last_seq=0)
+    second = store.append([text_row("b"), text_row("c")], expected_last_seq=1)
+
+    assert [row.seq for row in first] == [1]
+    assert [row.seq for row in second] == [2, 3]
+    assert first[0].batch is None
+    assert [(row.batch.index, row.batch.count) for row in second if row.batch] == [(0, 2), (1, 2)]
+    assert all_labels(files) == ["a", "b", "c"]
+
+
+def test_a_crash_at_any_byte_of_a_batch_leaves_it_whole_or_not_at_all(files: ChatFiles) -> None:
+    store = open_store(files)
+    store.append([text_row("a")], expected_last_seq=0)
+    before = files.chat.stat().st_size
+    store.append([text_row("b", "é"), text_row("c", "😀"), text_row("d")], expected_last_seq=1)
+    whole = files.chat.read_bytes()
+
+    for cut in range(before, len(whole) + 1):
+        files.chat.write_bytes(whole[:cut])
+        is_whole = cut >= len(whole) - 1
+        reopened = open_store(files)
+        last = reopened.repair()
+        assert (4 if is_whole else 1) == last, cut
+        reopened.append([text_row("z")], expected_last_seq=last)
+        expected = ["a", "b", "c", "d", "z"] if is_whole else ["a", "z"]
+        assert expected == all_labels(files), cut
+        kept = b"".join(path.read_bytes() for path in sorted(files.folder.glob("*.damaged")))
+        assert kept == (b"" if is_whole else whole[before:cut]), cut
+        for path in files.folder.glob("*.damaged"):
+            path.unlink()
+
+
+def test_readers_ignore_a_batch_torn_at_any_byte_before_anyone_repairs_it(files: ChatFiles) -> None:
+    open_store(files).append([text_row("b"), text_row("c")], expected_last_seq=0)
+    whole = files.chat.read_bytes()
+    for cut in range(1, len(whole) - 1):
+        files.chat.write_bytes(whole[:cut])
+        assert {"damaged"} == set(all_labels(files)), cut
+
+
+def test_a_torn_batch_in_the_middle_is_one_damaged_entry_and_the_rest_counts(files: ChatFiles) -> None:
+    open_store(files).append([text_row("a"), text_row("b"), text_row("c")], expected_last_seq=0)
+    lines = files.chat.read_bytes().splitlines(keepends=True)
+    files.chat.write_bytes(b"".join([lines[0], lines[1], encode_row(text_row("x")) + b"\n"]))
+    assert all_labels(files) == ["damaged", "x"]
+    store = open_store(files)
+    store.append([text_row("y")], expected_last_seq=store.repair())
+    assert all_labels(files) == ["damaged", "x", "y"]
+
+
+@pytest.mark.parametrize("page_rows", range(1, 8))
+@pytest.mark.parametrize("backward", [False, True])
+def test_a_batch_is_never_cut_by_the_end_of_a_page(files: ChatFiles, page_rows: int, *, backward: bool) -> None:
+    from app.history.scanner import Caps
+
+    store = open_store(files)
+    last = 0
+    for size in (1, 3, 2, 1, 3):
+        last += len(store.append([text_row(f"r{last + i}") for i in range(size)], expected_last_seq=last))
+    reader = HistoryReader(files)
+    collected: list[str] = []
+    position = None
+    while True:
+        caps = Caps(page_rows=page_rows)
+        page = reader.page_backward(position, caps=caps) if backward else reader.page_forward(position, caps=caps)
+        collected = [*labels(page.entries), *collected] if backward else [*collected, *labels(page.entries)]
+        if page.exhausted:
+            break
+        position = page.next
+    assert [f"r{i}" for i in range(10)] == collected
+
+
+@pytest.mark.parametrize(
+    ("torn", "adds_reset"),
+    [
+        (b'{"v":1,"boundary":{"kind":"re', True),
+        (b'{"v":1,"boundary":{"kind":"reset"},"id', True),
+        (b'{"v":1,"boundary":{"kind":"rollover"},"id', False),
+        (b'{"v":1,"boundary":{"kind":"compaction","x', False),
+        (b'{"v":1,"id":"half', False),
+    ],
+)
+def test_a_torn_boundary_nobody_can_read_becomes_a_reset(files: ChatFiles, torn: bytes, *, adds_reset: bool) -> None:
+    open_store(files).append([text_row("a")], expected_last_seq=0)
+    with files.chat.open("ab") as file:
+        file.write(torn)
+    last = open_store(files).repair()
+    entries = list(HistoryReader(files).entries_forward())
+    kinds = [entry.row.boundary.kind for entry in entries if isinstance(entry, RowEntry) and entry.row.boundary]
+    assert (["reset"] if adds_reset else []) == kinds
+    assert last == (2 if adds_reset else 1)
+
+
+def test_a_last_line_that_only_lacks_its_line_feed_gets_it(files: ChatFiles) -> None:
+    open_store(files).append([text_row("a")], expected_last_seq=0)
+    files.chat.write_bytes(files.chat.read_bytes().rstrip(b"\n"))
+    open_store(files).append([text_row("b")], expected_last_seq=1)
+    assert all_labels(files) == ["a", "b"]
+    assert not list(files.folder.glob("*.damaged"))
+
+
+def test_an_id_is_there_once(files: ChatFiles) -> None:
+    store = open_store(files)
+    store.append([text_row("a")], expected_last_seq=0)
+    for other in (store, open_store(files)):
+        with pytest.raises(DuplicateRow):
+            other.append([text_row("a")], expected_last_seq=1)
+    with pytest.raises(DuplicateRow):
+        store.append([text_row("x"), text_row("x")], expected_last_seq=1)
+    assert all_labels(files) == ["a"]
+
+
+def test_an_id_of_a_foreign_or_boundary_row_is_known(files: ChatFiles) -> None:
+    store = open_store(files)
+    store.append([boundary_row("b1")], expected_last_seq=0)
+    with files.chat.open("ab") as file:
+        file.write(b'{ "id": "foreign", "session": "s1", "role": "user" }\n')
+    for row_id in ("b1", "foreign"):
+        with pytest.raises(DuplicateRow):
+            open_store(files).append([text_row(row_id)], expected_last_seq=1)
+
+
+def test_a_writer_that_knows_another_end_gets_a_conflict(files: ChatFiles) -> None:
+    ours, theirs = open_store(files), open_store(files)
+    ours.append([text_row("a")], expected_last_seq=0)
+    theirs.append([text_row("b")], expected_last_seq=1)
+    with pytest.raises(Conflict):
+        ours.append([text_row("c")], expected_last_seq=1)
+    ours.append([text_row("c")], expected_last_seq=2)
+    assert all_labels(files) == ["a", "b", "c"]
+
+
+def test_two_threads_and_two_stores_lose_nothing(files: ChatFiles) -> None:
+    def write(name: str) -> None:
+        store = open_store(files)
+        last = store.repair()
+        for number in range(20):
+            while True:
+                try:
+                    store.append([text_row(f"{name}{number}")], expected_last_seq=last)
+                except Conflict:
+                    last = store.repair()
+                else:
+                    last += 1
+                    break
+
+    threads = [threading.Thread(target=write, args=(name,)) for name in "xy"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    found = all_labels(files)
+    assert sorted(f"{name}{n}" for name in "xy" for n in range(20)) == sorted(found)
+    seqs = [entry.row.seq for entry in HistoryReader(files).entries_forward() if isinstance(entry, RowEntry)]
+    assert list(range(1, 41)) == seqs
+
+
+def test_a_row_of_another_chat_is_refused(files: ChatFiles) -> None:
+    with pytest.raises(BugError):
+        open_store(files).append([Row(id="a", session="other", role="user")], expected_last_seq=0)
+
+
+def test_a_large_text_goes_to_a_blob_and_comes_back_whole(files: ChatFiles) -> None:
+    text = "".join(f"{number} 😀\n" for number in range(400_000))
+    store = open_store(files)
+    (written,) = store.append([text_row("a", text)], expected_last_seq=0)
+
+    assert len(encode_row(written)) <= MAX_LINE_BYTES
+    part = written.parts[0]
+    assert isinstance(part, TextPart)
+    assert part.blob is not None
+    assert text.startswith(part.text[:1000])
+    assert text.endswith(part.text[-1000:])
+    assert "kept apart" in part.text
+    assert text == whole_row(written, store.blobs).text
+
+
+def test_a_large_tool_result_goes_to_a_blob(files: ChatFiles) -> None:
+    from app.domain.rows import ToolPart
+
+    output = {"lines": ["x" * 1000] * 20_000, "n": None}
+    tool = ToolPart(call_id="c", name="read", input={"path": "a"}, state="done", output=output)
+    store = open_store(files)
+    (written,) = store.append([text_row("a").model_copy(update={"parts": (tool,)})], expected_last_seq=0)
+    assert len(encode_row(written)) <= MAX_LINE_BYTES
+    assert (tool,) == whole_row(written, store.blobs).parts
+
+
+def test_an_altered_blob_is_told_from_the_real_one(files: ChatFiles) -> None:
+    store = open_store(files)
+    (written,) = store.append([text_row("a", "y" * 3_000_000)], expected_last_seq=0)
+    (blob,) = files.blobs.iterdir()
+    blob.write_bytes(b"something else")
+    with pytest.raises(StorageError, match="altered"):
+        whole_row(written, store.blobs)
+
+
+def test_a_full_disk_is_an_error_and_leaves_no_trace(files: ChatFiles) -> None:
+    """A real one: the child may not write files over 3,000 bytes."""
+    script = f"""
+import resource, signal, sys
+from pathlib import Path
+from app.domain.errors import StorageError
+from app.history.files import ChatFiles
+from tests.unit.history.rows import open_store, text_row
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+store = open_store(ChatFiles(Path({str(files.folder)!r})))
+store.append([text_row("a")], expected_last_seq=0)
+resource.setrlimit(resource.RLIMIT_FSIZE, (3000, resource.RLIM_INFINITY))
+try:
+    store.append([text_row("b", "x" * 5000)], expected_last_seq=1)
+except StorageError as error:
+    print("refused:", error)
+store.append([text_row("c")], expected_last_seq=1)
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+store.append([text_row("b", "x" * 5000)], expected_last_seq=2)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=30)
+    assert "refused: This chat can't be saved" in done.stdout, done.stderr
+    assert done.returncode == 0, done.stderr
+    assert all_labels(files) == ["a", "c", "b"]
+
+
+def test_a_file_where_the_folder_should_be_is_an_error(files: ChatFiles) -> None:
+    files.folder.write_text("")
+    with pytest.raises(StorageError):
+        open_store(files).append([text_row("a")], expected_last_seq=0)
+
+
+def test_files_are_readable_by_their_owner_only(files: ChatFiles) -> None:
+    open_store(files).append([text_row("a", "x" * 2_000_000)], expected_last_seq=0)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in files.folder.rglob("*")}
+    assert {0o600} == {mode for name, mode in modes.items() if name != "blobs"}, modes
+    assert modes["blobs"] == 0o700
+    assert files.folder.stat().st_mode & 0o777 == 0o700
+
+
+# Epochs
+
+
+def epoch_of(files: ChatFiles) -> str:
+    receipt = read_receipt(files)
+    assert receipt is not None
+    assert is_current(receipt, files)
+    return receipt.epoch
+
+
+def test_tracked_appends_of_two_writers_keep_the_epoch(files: ChatFiles) -> None:
+    ours, theirs = open_store(files), open_store(files)
+    ours.append([text_row("a")], expected_last_seq=0)
+    first = epoch_of(files)
+    theirs.append([text_row("b")], expected_last_seq=1)
+    ours.append([text_row("c")], expected_last_seq=2)
+    assert first == epoch_of(files)
+
+
+def foreign_line(files: ChatFiles) -> None:
+    with files.chat.open("ab") as file:
+        file.write(b'{"id":"f","session":"s1","role":"user"}\n')
+
+
+def torn_line(files: ChatFiles) -> None:
+    with files.chat.open("ab") as file:
+        file.write(b'{"id":"f"')
+
+
+def same_size_edit(files: ChatFiles) -> None:
+    files.chat.write_bytes(files.chat.read_bytes().replace(b"text", b"TEXT"))
+
+
+def no_receipt(files: ChatFiles) -> None:
+    files.receipt.unlink()
+
+
+def broken_receipt(files: ChatFiles) -> None:
+    files.receipt.write_bytes(b"{")
+
+
+def pending_receipt(files: ChatFiles) -> None:
+    files.receipt.write_bytes(files.receipt.read_bytes().replace(b"stable", b"pending"))
+
+
+@pytest.mark.parametrize(
+    "change", [foreign_line, torn_line, same_size_edit, no_receipt, broken_receipt, pending_receipt]
+)
+@pytest.mark.parametrize("reopened", [False, True])
+def test_an_untracked_change_makes_a_new_epoch_and_loses_nothing(
+    files: ChatFiles, change: object, *, reopened: bool
+) -> None:
+    store = open_store(files)
+    store.append([text_row("a")], expected_last_seq=0)
+    first = epoch_of(files)
+    assert callable(change)
+    change(files)
+    store = open_store(files) if reopened else store
+    store.append([text_row("b")], expected_last_seq=1)
+    assert first != epoch_of(files)
+    assert [label for label in all_labels(files) if label != "f"] == ["a", "b"]
+
+
+def test_a_receipt_that_cannot_be_written_is_no_failed_append(files: ChatFiles) -> None:
+    store = open_store(files)
+    store.append([text_row("a")], expected_last_seq=0)
+    files.receipt.unlink()
+    files.receipt.mkdir()
+    store.append([text_row("b")], expected_last_seq=1)
+    store.append([text_row("c")], expected_last_seq=2)
+    assert all_labels(files) == ["a", "b", "c"]
+
+
+# Rewriting
+
+
+def test_a_rewrite_keeps_what_it_cannot_read_where_it_was(files: ChatFiles) -> None:
+    store = open_store(files)
+    store.append([text_row("a")], expected_last_seq=0)
+    with files.chat.open("ab") as file:
+        file.write(b"not json\n\xff\xfe{\n" + b"y" * (MAX_LINE_BYTES + 10) + b"\n")
+    store.append([text_row("b"), text_row("c"), boundary_row("reset", "reset")], expected_last_seq=1)
+    before = files.chat.read_bytes()
+    first = epoch_of(files)
+
+    changed = store.rewrite(lambda row: None if row.id in ("a", "b", "reset") else row)
+
+    assert all_labels(files) == ["damaged", "damaged", "damaged", "c", "reset"]
+    assert changed == 4, "a, b, and the two that their batch set free"
+    after = files.chat.read_bytes()
+    start, stop = before.index(b"not json"), before.index(b'{"v":1,"id":"b"')
+    assert after.startswith(before[start:stop])
+    assert first != epoch_of(files)
+    store.append([text_row("d")], expected_last_seq=4)
+
+
+def test_a_rewrite_keeps_fields_nobody_knows(files: ChatFiles) -> None:
+    files.folder.mkdir()
+    files.chat.write_bytes(b'{"id":"f","session":"s1","role":"user","mood":"good","seq":1}\n')
+    store = open_store(files)
+    store.rewrite(lambda row: row.model_copy(update={"flags": ("rejected",)}))
+    (entry,) = HistoryReader(files).entries_forward()
+    assert isinstance(entry, RowEntry)
+    assert entry.row.model_extra == {"mood": "good"}
+    assert entry.row.flags == ("rejected",)
+
+
+def test_a_rewrite_that_changes_nothing_touches_nothing(files: ChatFiles) -> None:
+    store = open_store(files)
+    store.append([text_row("a")], expected_last_seq=0)
+    first = epoch_of(files)
+    assert store.rewrite(lambda row: row) == 0
+    assert first == epoch_of(files)
+
+
+# Reading
+
+
+def test_history_is_the_archive_and_then_the_active_file(files: ChatFiles) -> None:
+    store = open_store(files)
+    store.append([text_row("a"), text_row("b")], expected_last_seq=0)
+    files.chat.rename(files.archive)
+    store = open_store(files)
+    store.append([boundary_row("c"), text_row("d")], expected_last_seq=2)
+    reader = HistoryReader(files)
+
+    assert all_labels(files) == ["a", "b", "c", "d"]
+    newest = reader.page_backward()
+    assert labels(newest.entries) == ["c", "d"]
+    assert not newest.exhausted
+    oldest = reader.page_backward(newest.next)
+    assert labels(oldest.entries) == ["a", "b"]
+    assert oldest.exhausted
+    assert labels(reader.active_window()) == ["c", "d"]
+
+
+def test_an_empty_or_missing_history_is_empty(files: ChatFiles) -> None:
+    assert all_labels(files) == []
+    files.folder.mkdir()
+    files.chat.touch()
+    assert all_labels(files) == []
+    assert open_store(files).repair() == 0
+
+
+def test_a_long_line_that_is_a_boundary_is_looked_into(files: ChatFiles) -> None:
+    files.folder.mkdir()
+    padding = b"x" * MAX_LINE_BYTES
+    readable = (
+        b'{"v":1,"boundary":{"kind":"rollover"},"id":"b","session":"s1","role":"user","pad":"' + padding + b'"}\n'
+    )
+    mention = b'{"v":1,"id":"m","session":"s1","role":"user","pad":"\\"boundary\\" ' + padding + b'"}\n'
+    unreadable = b'{"v":1,"boundary":{"kind":"roll' + padding + b"\n"
+    files.chat.write_bytes(mention + readable + unreadable)
+    entries = list(HistoryReader(files).entries_forward())
+    assert all(isinstance(entry, DamagedEntry) and entry.is_oversized for entry in entries)
+    assert [(entry.is_boundary, entry.is_reset) for entry in entries if isinstance(entry, DamagedEntry)] == [
+        (False, False),
+        (True, False),
+        (True, True),
+    ]
+
+
+def test_a_store_made_anew_finds_the_last_number_behind_damage(files: ChatFiles) -> None:
+    open_store(files).append([text_row("a")], expected_last_seq=0)
+    with files.chat.open("ab") as file:
+        file.write(b"damage\n" * 1200)
+    assert open_store(files).repair() == 1
+
+
+def test_a_chat_in_use_names_its_holder(files: ChatFiles) -> None:
+    from app.domain.errors import ChatInUse
+
+    files.folder.mkdir()
+    ours, theirs = ChatFiles(files.folder), ChatFiles(files.folder)
+    ours.lease.take()
+    with pytest.raises(ChatInUse, match=f"process {os.getpid()}"):
+        theirs.lease.take()
+    ours.lease.release()
+    theirs.lease.take()
+    theirs.lease.release()
+
+
+def test_the_lease_of_a_killed_process_is_free(files: ChatFiles, tmp_path: Path) -> None:
+    files.folder.mkdir()
+    script = f"""
+import os, signal
+from pathlib import Path
+from app.history.files import ChatFiles
+ChatFiles(Path({str(files.folder)!r})).lease.take()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    subprocess.run([sys.executable, "-c", script], check=False, timeout=30)
+    files.lease.take()
+    files.lease.release()
