@@ -184,3 +184,45 @@ class Engine:
     def _loop_failed(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception") or RuntimeError(context["message"])
         self._on_failure("engine loop", error)
+
+
+class Throttle:
+    """Runs an action soon after `poke`, at most once an interval, never twice at the same time."""
+
+    def __init__(self, action: Callable[[], Coroutine[Any, Any, None]], *, seconds: float, tasks: TaskSet) -> None:
+        self._action = action
+        self._seconds = seconds
+        self._tasks = tasks
+        self._timer: asyncio.TimerHandle | None = None
+        self._running: asyncio.Task[None] | None = None
+        self._is_due = False
+        self._is_closed = False
+
+    def poke(self) -> None:
+        """Ask for a run within the interval."""
+        if self._timer is not None or self._is_closed:
+            return
+        if self._running is not None:
+            self._is_due = True
+            return
+        self._timer = asyncio.get_running_loop().call_later(self._seconds, self._start)
+
+    async def close(self) -> None:
+        """Cancel what is due and wait for what runs."""
+        self._is_closed = True
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._running is not None:
+            await asyncio.gather(self._running, return_exceptions=True)
+
+    def _start(self) -> None:
+        self._timer = None
+        self._running = self._tasks.spawn(self._action(), name="throttled action")
+        self._running.add_done_callback(self._ended)
+
+    def _ended(self, _task: asyncio.Task[None]) -> None:
+        self._running = None
+        if self._is_due:
+            self._is_due = False
+            self.poke()

@@ -21,6 +21,15 @@ class TurnState(StrEnum):
         return self is not TurnState.IDLE
 
 
+class Access(StrEnum):
+    """Whether this process may write to a chat."""
+
+    WRITABLE = "writable"
+    HELD_ELSEWHERE = "held_elsewhere"
+    FREE = "free"
+    """Read-only here, but nobody holds it any more: it may be taken over."""
+
+
 @dataclass(frozen=True, slots=True)
 class ChatSummary:
     """One chat as the list shows it. `title` is empty until the first message or a rename."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from app.domain.chats import ChatSummary, TurnState
+    from app.domain.chats import Access, ChatSummary, TurnState
     from app.domain.rows import Row
 
 
@@ -69,14 +69,6 @@ class RetryScheduled(SessionEvent):
 
 
 @dataclass(frozen=True, slots=True)
-class SendFailed(SessionEvent):
-    """A message could not be written: nothing is on disk, its text goes back to the composer."""
-
-    text: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class ChatChanged(SessionEvent):
     """Title, order or model of the chat changed."""
 
@@ -88,6 +80,14 @@ class SessionBroke(SessionEvent):
     """A bug or a failing disk ended the turn; `reason` is a sentence for people."""
 
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class AccessChanged(SessionEvent):
+    """The right to write came, went, or is free to take; `holder` names who has it."""
+
+    access: Access
+    holder: str
 
 
 Emit = Callable[[SessionEvent], None]

@@ -16,3 +16,8 @@ class ModelCard:
     """tiktoken's name of the vocabulary its texts are counted with."""
     factor: float
     """Tokens of the model over tokens of `encoding` (context-windows.md, 8)."""
+
+    @property
+    def ref(self) -> str:
+        """`provider/model`: how chats name the model."""
+        return f"{self.provider}/{self.id}"

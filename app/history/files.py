@@ -21,6 +21,8 @@ FOLDER_MODE: Final = 0o700
 FILE_MODE: Final = 0o600
 APPEND_LOCK_SECONDS: Final = 10.0
 """How long a writer waits for another process's single write before it gives up."""
+LEASE_SECONDS: Final = 0.1
+"""Long enough to outlast another process that only looks whether the lease is free."""
 REPLACE_TRIES: Final = 20
 """Windows refuses to replace a file that a virus scanner or indexer holds for a moment."""
 REPLACE_PAUSE_SECONDS: Final = 0.05
@@ -117,6 +119,7 @@ class Lease:
     def __init__(self, path: Path, holder_path: Path) -> None:
         self._lock = filelock.FileLock(path, thread_local=False, mode=FILE_MODE)
         self._holder_path = holder_path
+        self._mutex = threading.Lock()
 
     @property
     def is_held(self) -> bool:
@@ -125,24 +128,40 @@ class Lease:
 
     def take(self) -> None:
         """Take the lease. Raises ChatInUse naming the holder if another process has it."""
-        if self._lock.is_locked:
-            return
+        with self._mutex:
+            if self._lock.is_locked:
+                return
+            self._acquire()
+            # The name is for people only; the lock is what counts.
+            with contextlib.suppress(OSError):
+                self._holder_path.write_text(json.dumps({"pid": os.getpid()}), "utf-8")
+
+    def release(self) -> None:
+        """Give the lease back; harmless when not held."""
+        with self._mutex:
+            if self._lock.is_locked:
+                with contextlib.suppress(OSError):
+                    self._holder_path.unlink(missing_ok=True)
+                self._lock.release()
+
+    def probe(self) -> str | None:
+        """Return who holds the lease, None if nobody does or this process."""
+        with self._mutex:
+            if not self._lock.is_locked:
+                try:
+                    self._acquire()
+                except ChatInUse as error:
+                    return error.holder
+                self._lock.release()
+            return None
+
+    def _acquire(self) -> None:
         try:
-            self._lock.acquire(timeout=0)
+            self._lock.acquire(timeout=LEASE_SECONDS, poll_interval=0.01)
         except filelock.Timeout:
             raise ChatInUse(self._holder_name()) from None
         except OSError as error:
             raise storage_error("Can't lock this chat", error) from error
-        # The name is for people only; the lock is what counts.
-        with contextlib.suppress(OSError):
-            self._holder_path.write_text(json.dumps({"pid": os.getpid()}), "utf-8")
-
-    def release(self) -> None:
-        """Give the lease back; harmless when not held."""
-        if self._lock.is_locked:
-            with contextlib.suppress(OSError):
-                self._holder_path.unlink(missing_ok=True)
-            self._lock.release()
 
     def _holder_name(self) -> str:
         try:

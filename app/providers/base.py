@@ -1,6 +1,6 @@
 """The protocol every provider speaks and the pieces its stream yields."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -59,9 +59,9 @@ class Provider(Protocol):
         """Return the models on offer."""
         ...
 
-    def stream(self, request: ModelRequest) -> AsyncIterator[Piece]:
+    def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
         """Send `request` and yield the reply as it comes.
 
-        Raises `ProviderError`. Closing the iterator ends the request on the wire at once.
+        Raises `ProviderError`. Closing the generator ends the request on the wire at once.
         """
         ...

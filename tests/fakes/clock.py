@@ -5,6 +5,8 @@ import itertools
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
+from tests.fakes.scripted import Hold
+
 
 class FakeClock:
     """Stands still until told; `sleep` returns at once and moves it on. Naps are recorded."""
@@ -13,6 +15,8 @@ class FakeClock:
         self._start = start
         self._seconds = 0.0
         self.naps: list[float] = []
+        self.hold: Hold | None = None
+        """Where the next naps wait until the test lets them go."""
 
     def now(self) -> datetime:
         return self._start + timedelta(seconds=self._seconds)
@@ -26,7 +30,7 @@ class FakeClock:
     async def sleep(self, seconds: float) -> None:
         self.naps.append(seconds)
         self._seconds += seconds
-        await asyncio.sleep(0)
+        await (self.hold.wait() if self.hold is not None else asyncio.sleep(0))
 
 
 def counting_ids(prefix: str = "id") -> Callable[[], str]:

@@ -9,7 +9,7 @@ from app.history.codec import Damage, decode_line, encode_row, is_reset
 from tests.unit.history.rows import boundary_row, text_row
 
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.text() | st.floats(allow_nan=False),
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.text() | st.floats(allow_nan=False, allow_infinity=False),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=8,
 )
@@ -40,8 +40,6 @@ def test_a_row_comes_back_as_it_was(text: str, value: object) -> None:
     )
     line = encode_row(row)
     assert b"\n" not in line
-    if isinstance(value, int) and not isinstance(value, bool) and not -(2**63) <= value < 2**64:
-        return
     assert row == decode_line(line)
 
 

@@ -1,0 +1,174 @@
+"""All chats of a data folder: where each lies, and the trash.
+
+A deleted chat is moved, never copied: undo moves it back. See context-windows.md, 1.
+"""
+
+import contextlib
+import re
+import shutil
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from app.domain.chats import ChatSummary, DeletedChat
+from app.domain.errors import ChatNotFound, StorageError
+from app.domain.ids import NewId, new_id
+from app.domain.rows import Row
+from app.history.files import ChatFiles, make_private_folder, replace, storage_error, sync_folder
+from app.history.reader import HistoryReader, RowEntry
+from app.history.sidecars import Deleted, SessionMeta, read_sidecar, write_sidecar
+
+TRASH_DAYS: Final = 30
+TITLE_CHARS: Final = 60
+_SAFE_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+class Library:
+    """The chats and the trash of one data folder."""
+
+    def __init__(self, root: Path, *, new_id: NewId = new_id) -> None:
+        self.root = root
+        self._sessions = root / "sessions"
+        self._trash = root / "trash"
+        self._new_id = new_id
+
+    def create(self, *, model: str, now: datetime) -> ChatSummary:
+        """Make an empty chat. Raises StorageError."""
+        session = self._new_id()
+        meta = SessionMeta(model=model, created=now, updated=now)
+        files = ChatFiles(self._sessions / session)
+        make_private_folder(files.folder)
+        write_sidecar(files.meta, meta)
+        return summary_of(session, meta)
+
+    def files(self, session: str) -> ChatFiles:
+        """Return the files of a chat. Raises ChatNotFound."""
+        folder = self._sessions / session
+        if not _SAFE_ID.fullmatch(session) or not folder.is_dir():
+            raise ChatNotFound("This chat is not there any more.")
+        return ChatFiles(folder)
+
+    def summaries(self) -> tuple[ChatSummary, ...]:
+        """Return all chats, the latest first; reads one small file of each. Raises StorageError."""
+        found = [summary_of(folder.name, load_meta(ChatFiles(folder))) for folder in _folders(self._sessions)]
+        return tuple(sorted(found, key=lambda summary: summary.updated, reverse=True))
+
+    def summary(self, session: str) -> ChatSummary:
+        """Return one chat as the list shows it. Raises ChatNotFound."""
+        return summary_of(session, load_meta(self.files(session)))
+
+    def delete(self, session: str, *, now: datetime) -> None:
+        """Move a chat to the trash. The caller holds its lease or nobody does. Raises StorageError."""
+        files = self.files(session)
+        make_private_folder(self._trash)
+        write_sidecar(files.folder / "deleted.json", Deleted(deleted=now))
+        _move(files.folder, self._trash / session)
+
+    def restore(self, session: str) -> ChatSummary:
+        """Move a chat back from the trash. Raises ChatNotFound, StorageError."""
+        folder = self._trash / session
+        if not _SAFE_ID.fullmatch(session) or not folder.is_dir():
+            raise ChatNotFound("This chat is not in the trash any more.")
+        if (self._sessions / session).exists():
+            raise StorageError("A chat of the same name is there already.")
+        _move(folder, self._sessions / session)
+        with contextlib.suppress(OSError):
+            (self._sessions / session / "deleted.json").unlink(missing_ok=True)
+        return self.summary(session)
+
+    def deleted(self) -> tuple[DeletedChat, ...]:
+        """Return what lies in the trash, the latest first."""
+        found = [
+            DeletedChat(folder.name, load_meta(ChatFiles(folder)).title, _deleted_at(folder))
+            for folder in _folders(self._trash)
+        ]
+        return tuple(sorted(found, key=lambda chat: chat.deleted, reverse=True))
+
+    def purge(self, session: str) -> None:
+        """Remove a chat from the trash for good. Raises StorageError."""
+        if not _SAFE_ID.fullmatch(session):
+            return
+        try:
+            shutil.rmtree(self._trash / session)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise storage_error("This chat can't be removed", error) from error
+
+    def purge_old(self, *, now: datetime) -> None:
+        """Remove what has been in the trash for 30 days; what can't be removed stays."""
+        for chat in self.deleted():
+            if now - chat.deleted >= timedelta(days=TRASH_DAYS):
+                with contextlib.suppress(StorageError):
+                    self.purge(chat.id)
+
+
+def load_meta(files: ChatFiles) -> SessionMeta:
+    """Return what the list shows of a chat, made again from its history if `session.json` is gone."""
+    found = read_sidecar(files.meta, SessionMeta)
+    return found if found is not None else _rebuilt_meta(files)
+
+
+def summary_of(session: str, meta: SessionMeta) -> ChatSummary:
+    """Return `meta` as the list shows it."""
+    return ChatSummary(
+        id=session,
+        title=meta.title,
+        created=meta.created,
+        updated=meta.updated,
+        model=meta.model,
+        pinned=meta.pinned,
+    )
+
+
+def title_from(text: str) -> str:
+    """Return a title made of the first line with words in `text`, at most 60 characters."""
+    line = next((" ".join(line.split()) for line in text.splitlines() if line.strip()), "")
+    if len(line) <= TITLE_CHARS:
+        return line
+    cut = line[: TITLE_CHARS - 1]
+    at_word = line.rfind(" ", 0, TITLE_CHARS)
+    return (cut[:at_word] if at_word > TITLE_CHARS // 2 else cut).rstrip() + "…"
+
+
+def _rebuilt_meta(files: ChatFiles) -> SessionMeta:
+    changed = datetime.fromtimestamp(files.folder.stat().st_mtime, UTC)
+    meta = SessionMeta(created=changed, updated=changed)
+    try:
+        entries = HistoryReader(files).page_forward().entries
+    except StorageError:
+        return meta
+    rows = [entry.row for entry in entries if isinstance(entry, RowEntry)]
+    first = next((row for row in rows if _is_message(row)), None)
+    if first is not None:
+        meta.title = title_from(first.text)
+        meta.created = first.created if first.created and first.created.tzinfo else changed
+    meta.model = next((f"{row.request.provider}/{row.request.model}" for row in rows if row.request), "")
+    return meta
+
+
+def _is_message(row: Row) -> bool:
+    return row.role == "user" and row.boundary is None and bool(row.text.strip())
+
+
+def _folders(parent: Path) -> list[Path]:
+    try:
+        return [path for path in parent.iterdir() if path.is_dir() and _SAFE_ID.fullmatch(path.name)]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise storage_error("The data folder can't be read", error) from error
+
+
+def _deleted_at(folder: Path) -> datetime:
+    found = read_sidecar(folder / "deleted.json", Deleted)
+    return found.deleted if found is not None else datetime.fromtimestamp(folder.stat().st_mtime, UTC)
+
+
+def _move(source: Path, target: Path) -> None:
+    try:
+        replace(source, target)
+        sync_folder(source.parent)
+        sync_folder(target.parent)
+    except OSError as error:
+        raise storage_error("This chat can't be moved", error) from error

@@ -1,0 +1,71 @@
+"""Small files beside a chat's history: what the list shows, and the draft.
+
+Fields nobody knows are kept. A file that can't be read is set aside as `.damaged` and counts as
+absent; opening a chat never fails because of it.
+"""
+
+import contextlib
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+
+import orjson
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+
+from app.domain.ids import new_id
+from app.history.codec import encode_json
+from app.history.files import replace, write_atomic
+
+
+class SessionMeta(BaseModel):
+    """`session.json`. `title` is empty until the first message; `titled_by_user` keeps ours from replacing it."""
+
+    model_config = ConfigDict(extra="allow")
+
+    title: str = ""
+    titled_by_user: bool = False
+    model: str = ""
+    """`provider/model`."""
+    pinned: bool = False
+    created: AwareDatetime = Field(default_factory=lambda: datetime.now(UTC))
+    updated: AwareDatetime = Field(default_factory=lambda: datetime.now(UTC))
+    floor_seq: int | None = None
+    """Sequence number of the newest manual reset, written before its row."""
+
+
+class Draft(BaseModel):
+    """`draft.json`: what stands in the composer."""
+
+    model_config = ConfigDict(extra="allow")
+
+    text: str = ""
+
+
+class Deleted(BaseModel):
+    """`deleted.json` in a folder of the trash."""
+
+    model_config = ConfigDict(extra="allow")
+
+    deleted: AwareDatetime
+
+
+Sidecar = TypeVar("Sidecar", bound=BaseModel)
+
+
+def read_sidecar(path: Path, shape: type[Sidecar]) -> Sidecar | None:
+    """Return what `path` holds, None if it is missing; a broken one is set aside and counts as missing."""
+    try:
+        return shape.model_validate(orjson.loads(path.read_bytes()))
+    except FileNotFoundError:
+        return None
+    except (ValidationError, orjson.JSONDecodeError):
+        with contextlib.suppress(OSError):
+            replace(path, path.with_name(f"{path.name}.{new_id()}.damaged"))
+        return None
+    except OSError:
+        return None
+
+
+def write_sidecar(path: Path, value: BaseModel) -> None:
+    """Put `value` at `path`, atomically. Raises StorageError."""
+    write_atomic(path, encode_json(value.model_dump(mode="json", exclude_none=True)))

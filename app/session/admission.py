@@ -1,0 +1,72 @@
+"""Plan one turn before anything is written: the rows to add and the request to send."""
+
+from dataclasses import dataclass
+
+from app.domain.errors import ProviderError
+from app.domain.models import ModelCard
+from app.domain.request import ModelRequest
+from app.domain.rows import Flag, Kind, Row, TextPart
+from app.providers.base import Provider
+from app.session.assemble import assemble
+from app.session.env import SessionEnv
+from app.session.inputs import Input, Refused, ResumeTurn, UserInput
+from app.session.state import SessionState
+
+CONTINUE_TEXT = "Please go on exactly where you stopped, without repeating anything."
+
+
+@dataclass(frozen=True, slots=True)
+class TurnPlan:
+    """What a turn will write first and then ask. `rows` may be empty when a request is tried again."""
+
+    turn: str
+    rows: tuple[Row, ...]
+    request: ModelRequest
+    provider: Provider
+    card: ModelCard
+
+
+def plan_turn(env: SessionEnv, state: SessionState, session: str, item: Input) -> TurnPlan | Refused:
+    """Return what `item` would write and send, or why it can't. Writes nothing."""
+    try:
+        provider, card = env.providers.find(state.meta.model)
+    except ProviderError as error:
+        return Refused(error.detail)
+    match item:
+        case UserInput():
+            if not item.text.strip():
+                return Refused("There is nothing to send yet.")
+            turn = item.id
+            rows: tuple[Row, ...] = (_user_row(env, session, item),)
+        case ResumeTurn():
+            opened = state.open_turn()
+            if opened is None:
+                return Refused("This reply is complete; there is nothing to continue.")
+            turn = opened.turn
+            rows = (_continue_row(env, session, turn),) if opened.has_reply else ()
+    request = assemble([*state.window, *rows], card)
+    return TurnPlan(turn=turn, rows=rows, request=request, provider=provider, card=card)
+
+
+def _user_row(env: SessionEnv, session: str, item: UserInput) -> Row:
+    return Row(
+        id=item.id,
+        session=session,
+        role="user",
+        turn=item.id,
+        created=env.clock.now(),
+        parts=(TextPart(text=item.text),),
+    )
+
+
+def _continue_row(env: SessionEnv, session: str, turn: str) -> Row:
+    return Row(
+        id=env.new_id(),
+        session=session,
+        role="user",
+        turn=turn,
+        created=env.clock.now(),
+        kind=Kind.CONTINUE,
+        flags=(Flag.HIDDEN,),
+        parts=(TextPart(text=CONTINUE_TEXT),),
+    )

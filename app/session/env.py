@@ -1,0 +1,22 @@
+"""What every chat of the program shares, handed in by the composition root."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from app.aio import Clock, TaskSet
+from app.domain.events import Emit
+from app.domain.ids import NewId
+from app.providers.registry import Registry
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEnv:
+    """Collaborators of a session worker; the same for all chats."""
+
+    providers: Registry
+    emit: Emit
+    clock: Clock
+    new_id: NewId
+    tasks: TaskSet
+    random: Callable[[], float]
+    """Between 0 and 1; spreads retries."""

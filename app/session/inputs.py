@@ -1,0 +1,34 @@
+"""What may be asked of a chat, and what comes of it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class UserInput:
+    """A message to send. `id` is given once: the composer's entry and the row share it."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeTurn:
+    """Go on with a turn that ended early: continue the reply, or try again if it said nothing."""
+
+
+Input = UserInput | ResumeTurn
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """It is on disk; the turn goes on by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Nothing was written. `reason` is a sentence for people; empty if the person stopped it."""
+
+    reason: str
+
+
+Outcome = Accepted | Refused

@@ -1,0 +1,70 @@
+"""One chat's mutable state, derived again from its history on open."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from app.domain.chats import TurnState
+from app.domain.rows import Flag, Kind, ReasoningPart, Row, TextPart
+from app.history.reader import Entry, RowEntry
+from app.history.sidecars import SessionMeta
+
+
+@dataclass(slots=True)
+class SessionState:
+    """What a worker knows of its chat. `window` holds the rows of the active window, boundary included."""
+
+    meta: SessionMeta
+    last_seq: int = 0
+    turn_state: TurnState = TurnState.IDLE
+    window: list[Row] = field(default_factory=list)
+    unsaved: Row | None = None
+    """A reply whose append failed; written before anything else is."""
+
+    def take(self, rows: Sequence[Row]) -> None:
+        """Add rows that were appended to the history."""
+        self.window.extend(rows)
+        self.last_seq = max((row.seq or 0 for row in rows), default=self.last_seq)
+
+    def has(self, rows: Sequence[Row]) -> bool:
+        """Whether all of `rows` are in the window."""
+        ids = {row.id for row in self.window[-len(rows) :]} if rows else set()
+        return all(row.id in ids for row in rows)
+
+    def open_turn(self) -> "OpenTurn | None":
+        """Return the newest turn if it may be resumed: it has no reply, or one that was cut off."""
+        last = next((row for row in reversed(self.window) if not is_continuation(row)), None)
+        if last is None or last.boundary is not None:
+            return None
+        if last.role == "user":
+            return OpenTurn(turn=last.turn or last.id, has_reply=False)
+        if last.turn is not None and is_cut_off(last):
+            return OpenTurn(turn=last.turn, has_reply=says_something(last))
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTurn:
+    """A turn that ended early. `has_reply`: its last reply says something, so it is continued, not tried again."""
+
+    turn: str
+    has_reply: bool
+
+
+def is_cut_off(row: Row) -> bool:
+    """Whether a reply ended before the model was done."""
+    return Flag.INTERRUPTED in row.flags or Flag.FAILED in row.flags
+
+
+def is_continuation(row: Row) -> bool:
+    """Whether a row is our own request to go on."""
+    return row.kind == Kind.CONTINUE
+
+
+def says_something(row: Row) -> bool:
+    """Whether a reply has any text."""
+    return any(isinstance(part, TextPart | ReasoningPart) and part.text for part in row.parts)
+
+
+def rows_of(entries: Sequence[Entry]) -> list[Row]:
+    """Return the rows among `entries`; damage never reaches a model."""
+    return [entry.row for entry in entries if isinstance(entry, RowEntry)]

@@ -1,0 +1,128 @@
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from app.aio import TaskSet
+from app.domain.chats import TurnState
+from app.domain.events import ReplyDelta, RowsAppended, SessionEvent, StateChanged
+from app.domain.rows import Row
+from app.history.files import ChatFiles
+from app.history.library import Library
+from app.history.reader import HistoryReader, RowEntry
+from app.providers.registry import Registry
+from app.session.env import SessionEnv
+from app.session.inputs import Outcome, ResumeTurn, UserInput
+from app.session.manager import SessionManager
+from tests.fakes.clock import FakeClock, counting_ids
+from tests.fakes.scripted import ScriptedProvider
+
+MODEL = "scripted/model"
+E = TypeVar("E", bound=SessionEvent)
+
+
+@dataclass
+class Program:
+    """Everything below the interface, on real files."""
+
+    root: Path
+    provider: ScriptedProvider = field(default_factory=ScriptedProvider)
+    clock: FakeClock = field(default_factory=FakeClock)
+    events: list[SessionEvent] = field(default_factory=list)
+    failures: list[tuple[str, BaseException]] = field(default_factory=list)
+    new_id: Callable[[], str] = field(default_factory=counting_ids)
+
+    def __post_init__(self) -> None:
+        self.tasks = TaskSet(lambda name, error: self.failures.append((name, error)))
+        self.library = Library(self.root, new_id=self.new_id)
+        self.manager = SessionManager(self.env(), self.library)
+
+    def env(self) -> SessionEnv:
+        return SessionEnv(
+            providers=Registry([self.provider]),
+            emit=self.events.append,
+            clock=self.clock,
+            new_id=self.new_id,
+            tasks=self.tasks,
+            random=lambda: 0.0,
+        )
+
+    async def new_chat(self) -> "Chat":
+        summary = await self.manager.create_chat(MODEL)
+        await self.manager.open_chat(summary.id)
+        return Chat(self, summary.id)
+
+    async def restart(self) -> None:
+        """Close as quitting does, and start again."""
+        await self.manager.close()
+        self.manager = SessionManager(self.env(), self.library)
+
+
+@dataclass
+class Chat:
+    """One chat as a person uses it."""
+
+    program: Program
+    session: str
+
+    @property
+    def files(self) -> ChatFiles:
+        return ChatFiles(self.program.root / "sessions" / self.session)
+
+    async def send(self, text: str) -> Outcome:
+        return await self.program.manager.send(self.session, UserInput(self.program.new_id(), text))
+
+    async def resume(self) -> Outcome:
+        return await self.program.manager.send(self.session, ResumeTurn())
+
+    async def say(self, text: str) -> Outcome:
+        outcome = await self.send(text)
+        await self.idle()
+        return outcome
+
+    async def stop(self) -> None:
+        await self.program.manager.stop(self.session)
+        await self.idle()
+
+    async def idle(self) -> None:
+        await until(lambda: self.state is TurnState.IDLE)
+
+    @property
+    def state(self) -> TurnState:
+        states = [event.state for event in self.events(StateChanged)]
+        return states[-1] if states else TurnState.IDLE
+
+    def events(self, kind: type[E]) -> list[E]:
+        return [event for event in self.program.events if isinstance(event, kind) and event.session == self.session]
+
+    def rows(self) -> list[Row]:
+        entries = HistoryReader(self.files).entries_forward()
+        return [entry.row for entry in entries if isinstance(entry, RowEntry)]
+
+    def texts(self) -> list[str]:
+        return [row.text for row in self.rows()]
+
+    def streamed(self) -> str:
+        return "".join(event.text for event in self.events(ReplyDelta))
+
+    def told_rows(self) -> list[Row]:
+        return [row for event in self.events(RowsAppended) for row in event.rows]
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait for a condition, at most 5 s."""
+    async with asyncio.timeout(5):
+        while not condition():  # noqa: ASYNC110 - the condition may be a file
+            await asyncio.sleep(0.001)
+
+
+@pytest.fixture
+async def program(tmp_path: Path) -> AsyncIterator[Program]:
+    made = Program(tmp_path / "data")
+    yield made
+    await made.manager.close()
+    await made.tasks.close()
+    assert made.failures == []

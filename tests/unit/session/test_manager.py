@@ -1,0 +1,175 @@
+from datetime import timedelta
+
+import pytest
+
+from app.domain.chats import Access
+from app.domain.errors import ChatInUse, ChatNotFound
+from app.domain.events import AccessChanged, RowsAppended
+from app.history.files import ChatFiles
+from app.history.library import title_from
+from app.history.sidecars import SessionMeta, read_sidecar
+from app.session.inputs import Refused
+from tests.fakes.scripted import Hold, reply
+from tests.unit.session.conftest import Chat, Program, until
+
+
+async def test_chats_are_listed_latest_first(program: Program) -> None:
+    first, second = await program.new_chat(), await program.new_chat()
+    program.clock.advance(60)
+    program.provider.play(reply("ok"))
+    await first.say("hi")
+    assert [first.session, second.session] == [chat.id for chat in await program.manager.list_chats()]
+
+
+async def test_a_deleted_chat_comes_back_whole(program: Program) -> None:
+    chat = await program.new_chat()
+    program.provider.play(reply("ok"))
+    await chat.say("hi")
+    await program.manager.delete_chat(chat.session)
+    assert await program.manager.list_chats() == ()
+    (deleted,) = await program.manager.list_deleted()
+    assert (chat.session, "hi") == (deleted.id, deleted.title)
+
+    await program.manager.restore_chat(chat.session)
+    assert await program.manager.list_deleted() == ()
+    await program.manager.open_chat(chat.session)
+    assert chat.texts() == ["hi", "ok"]
+
+
+async def test_deleting_a_chat_ends_its_reply_and_keeps_it(program: Program) -> None:
+    chat = await program.new_chat()
+    hold = Hold()
+    program.provider.play([*reply("half")[:1], hold])
+    await chat.send("hi")
+    await hold.reached()
+    await program.manager.delete_chat(chat.session)
+    await program.manager.restore_chat(chat.session)
+    assert chat.texts() == ["hi", "half"]
+
+
+async def test_the_trash_is_emptied_after_thirty_days(program: Program) -> None:
+    chat = await program.new_chat()
+    await program.manager.delete_chat(chat.session)
+    program.clock.advance(timedelta(days=29, hours=23).total_seconds())
+    await program.manager.tidy_trash()
+    assert len(await program.manager.list_deleted()) == 1
+    program.clock.advance(3600)
+    await program.manager.tidy_trash()
+    assert await program.manager.list_deleted() == ()
+    with pytest.raises(ChatNotFound):
+        await program.manager.restore_chat(chat.session)
+
+
+@pytest.mark.parametrize("name", ["..", "../x", "", "a/b", "a\\b", "x" * 65])
+async def test_a_name_that_is_no_id_reaches_no_file(program: Program, name: str) -> None:
+    with pytest.raises(ChatNotFound):
+        await program.manager.open_chat(name)
+    with pytest.raises(ChatNotFound):
+        await program.manager.restore_chat(name)
+    await program.manager.purge_chat(name)
+    assert program.root.parent.exists()
+
+
+async def test_a_chat_that_is_left_gives_its_lease_back_once_idle(program: Program) -> None:
+    chat = await program.new_chat()
+    hold = Hold()
+    program.provider.play([hold, *reply("ok")])
+    await chat.send("hi")
+    await hold.reached()
+    await program.manager.leave_chat(chat.session)
+    with pytest.raises(ChatInUse):
+        ChatFiles(chat.files.folder).lease.take()
+    hold.release()
+    other = ChatFiles(chat.files.folder)
+
+    def is_free() -> bool:
+        try:
+            other.lease.take()
+        except ChatInUse:
+            return False
+        return True
+
+    await until(is_free)
+    other.lease.release()
+    assert chat.texts() == ["hi", "ok"]
+
+
+async def test_drafts_are_kept(program: Program) -> None:
+    chat = await program.new_chat()
+    await program.manager.save_draft(chat.session, "half a thought é😀")
+    await program.restart()
+    assert (await program.manager.open_chat(chat.session)).draft == "half a thought é😀"
+
+
+async def test_a_lost_session_file_is_made_again_from_the_history(program: Program) -> None:
+    chat = await program.new_chat()
+    program.provider.play(reply("ok"))
+    await chat.say("What is a muntin?")
+    await program.manager.close()
+    for damage in (chat.files.meta.unlink, lambda: chat.files.meta.write_text("{")):
+        damage()
+        await program.restart()
+        (summary,) = await program.manager.list_chats()
+        assert (summary.title, summary.model) == ("What is a muntin?", "scripted/model")
+
+
+async def test_fields_of_a_later_version_stay_in_the_session_file(program: Program) -> None:
+    chat = await program.new_chat()
+    await program.manager.close()
+    meta = read_sidecar(chat.files.meta, SessionMeta)
+    assert meta is not None
+    chat.files.meta.write_text(meta.model_dump_json()[:-1] + ',"colour":"green"}')
+    await program.restart()
+    await program.manager.rename_chat(chat.session, "x")
+    assert '"colour":"green"' in chat.files.meta.read_text()
+
+
+@pytest.fixture
+def other(program: Program) -> Program:
+    """A second process on the same data folder."""
+    return Program(program.root, provider=program.provider, clock=program.clock, new_id=program.new_id)
+
+
+async def test_a_second_process_reads_follows_and_takes_over(program: Program, other: Program) -> None:
+    ours = await program.new_chat()
+    program.provider.play(reply("one"), reply("two"), reply("three"))
+    await ours.say("a")
+
+    opened = await other.manager.open_chat(ours.session)
+    theirs = Chat(other, ours.session)
+    assert (opened.access, len(opened.page.entries)) == (Access.HELD_ELSEWHERE, 2)
+    assert "process" in opened.holder
+    assert isinstance(await theirs.send("no"), Refused)
+    with pytest.raises(ChatInUse):
+        await other.manager.delete_chat(ours.session)
+    assert not await other.manager.take_over(ours.session)
+
+    await ours.say("b")
+    await until(lambda: len(theirs.told_rows()) == 2)
+    assert [row.text for row in theirs.told_rows()] == ["b", "two"]
+
+    await program.manager.close()
+    await until(lambda: any(event.access is Access.FREE for event in theirs.events(AccessChanged)))
+    assert await other.manager.take_over(ours.session)
+    await theirs.say("c")
+    assert theirs.texts() == ["a", "one", "b", "two", "c", "three"]
+    assert len(theirs.events(RowsAppended)) == 3
+    await other.manager.close()
+    await other.tasks.close()
+    assert other.failures == []
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("", ""),
+        ("short", "short"),
+        ("\n\n second line\nthird", "second line"),
+        ("word " * 40, "word word word word word word word word word word word word…"),
+        ("x" * 61, "x" * 59 + "…"),
+        ("x" * 60, "x" * 60),
+    ],
+)
+def test_titles_are_short(text: str, title: str) -> None:
+    assert title == title_from(text)
+    assert len(title_from(text)) <= 60

@@ -1,0 +1,381 @@
+import pytest
+
+from app.domain.chats import TurnState
+from app.domain.errors import ErrorKind, ProviderError
+from app.domain.events import ReplyDropped, ReplyStarted, RetryScheduled, SessionBroke
+from app.domain.rows import Flag, Kind, Row, TextPart
+from app.history.partial import PartialFile
+from app.providers.base import StopPiece, StopReason, TextPiece
+from app.session.inputs import Accepted, Refused
+from tests.fakes.scripted import Hold, reply
+from tests.unit.session.conftest import Program, until
+
+
+async def test_a_message_is_answered_and_both_are_on_disk(program: Program) -> None:
+    chat = await program.new_chat()
+    program.provider.play(reply("Hel", "lo", reasoning="hm"))
+
+    assert Accepted() == await chat.say("hi")
+
+    user, answer = chat.rows()
+    assert ("user", "hi", user.id) == (user.role, user.text, user.turn)
+    assert ("assistant", "Hello", user.id) == (answer.role, answer.text, answer.turn)
+    assert answer.flags == ()
+    assert answer.usage is not None
+    assert answer.usage.input == 10
+    assert chat.streamed() == "hmHello"
+    assert chat.rows() == chat.told_rows()
+    assert not chat.files.partial.exists()
+
+
+async def test_states_follow_each_other(program: Program) -> None:
+    chat = await program.new_chat()
+    program.provider.play(reply("ok"))
+    await chat.say("hi")
+    from app.domain.events import StateChanged
+
+    states = [event.state for event in chat.events(StateChanged)]
+    assert states == [TurnState.PREPARING, TurnState.STREAMING, TurnState.SETTLING, TurnState.IDLE]
+
+
+async def test_a_chat_is_named_after_its_first_message(program: Program) -> None:
+    chat = await program.new_chat()
+    program.provider.play(reply("ok"), reply("ok"))
+    await chat.say("\n  Plan a   trip\nto Kyoto")
+    await chat.say("second")
+    (summary,) = await program.manager.list_chats()
+    assert summary.title == "Plan a trip"
+
+
+async def test_a_title_of_the_persons_stays(program: Program) -> None:
+    chat = await program.new_chat()
+    program.provider.play(reply("ok"))
+    await program.manager.rename_chat(chat.session, "Mine")
+    await chat.say("hello")
+    (summary,) = await program.manager.list_chats()
+    assert summary.title == "Mine"
+
+
+async def test_the_model_sees_the_whole_window(program: Program) -> None:
+    chat = await program.new_chat()
+    program.provider.play(reply("one"), reply("two"))
+    await chat.say("a")
+    await chat.say("b")
+    assert [row.text for row in program.provider.requests[1].rows] == ["a", "one", "b"]
+
+
+async def test_the_window_is_the_same_after_a_restart(program: Program) -> None:
+    chat = await program.new_chat()
+    program.provider.play(reply("one"), reply("two"))
+    await chat.say("a")
+    await program.restart()
+    await chat.say("b")
+    assert [row.text for row in program.provider.requests[1].rows] == ["a", "one", "b"]
+
+
+async def test_stop_keeps_what_came_and_closes_the_stream(program: Program) -> None:
+    chat = await program.new_chat()
+    hold = Hold()
+    program.provider.play([TextPiece("half "), hold, *reply("more")])
+    await chat.send("hi")
+    await hold.reached()
+
+    await chat.stop()
+
+    _, answer = chat.rows()
+    assert (answer.text, answer.flags) == ("half ", (Flag.INTERRUPTED,))
+    assert program.provider.closed_early == 1
+    assert not chat.files.partial.exists()
+
+
+async def test_stop_before_the_first_word_keeps_the_message(program: Program) -> None:
+    chat = await program.new_chat()
+    hold = Hold()
+    program.provider.play([hold, *reply("more")], reply("answer"))
+    await chat.send("hi")
+    await hold.reached()
+    await chat.stop()
+    assert [(row.text, row.flags) for row in chat.rows()] == [("hi", ()), ("", (Flag.INTERRUPTED,))]
+
+    assert Accepted() == await chat.resume()
+    await chat.idle()
+    assert [row.text for row in program.provider.requests[1].rows] == ["hi"], "no duplicate, no empty reply"
+    assert chat.texts() == ["hi", "", "answer"]
+
+
+async def test_continue_asks_to_go_on_and_keeps_the_turn(program: Program) -> None:
+    chat = await program.new_chat()
+    hold = Hold()
+    program.provider.play([TextPiece("half "), hold], reply("done"))
+    await chat.send("hi")
+    await hold.reached()
+    await chat.stop()
+
+    assert Accepted() == await chat.resume()
+    await chat.idle()
+
+    user, _half, ask, answer = chat.rows()
+    assert (Kind.CONTINUE, (Flag.HIDDEN,), user.id) == (ask.kind, ask.flags, ask.turn)
+    assert ("done", user.id) == (answer.text, answer.turn)
+    assert ["hi", "half ", ask.text] == [row.text for row in program.provider.requests[1].rows]
+
+
+async def test_a_continue_that_fails_can_be_tried_again(program: Program) -> None:
+    chat = await program.new_chat()
+    refused = ProviderError(ErrorKind.AUTHENTICATION, "bad key")
+    program.provider.play([TextPiece("half"), refused], [refused], reply("rest"))
+    await chat.say("hi")
+    for _ in range(2):
+        assert Accepted() == await chat.resume()
+        await chat.idle()
+    assert [row.text for row in chat.rows() if row.text and row.kind == Kind.MESSAGE] == ["hi", "half", "rest"]
+
+
+async def test_a_complete_reply_is_not_continued(program: Program) -> None:
+    chat = await program.new_chat()
+    assert isinstance(await chat.resume(), Refused)
+    program.provider.play(reply("ok"))
+    await chat.say("hi")
+    assert isinstance(await chat.resume(), Refused)
+
+
+async def test_nothing_is_sent_while_a_reply_is_written(program: Program) -> None:
+    chat = await program.new_chat()
+    hold = Hold()
+    program.provider.play([hold, *reply("ok")])
+    await chat.send("hi")
+    refused = await chat.send("more")
+    assert isinstance(refused, Refused)
+    assert "still being written" in refused.reason
+    hold.release()
+    await chat.idle()
+    assert chat.texts() == ["hi", "ok"]
+
+
+@pytest.mark.parametrize("text", ["", "  \n "])
+async def test_an_empty_message_is_refused(program: Program, text: str) -> None:
+    chat = await program.new_chat()
+    assert isinstance(await chat.send(text), Refused)
+    assert chat.rows() == []
+
+
+RETRIED = [ErrorKind.RATE_LIMIT, ErrorKind.OVERLOADED, ErrorKind.SERVER, ErrorKind.NETWORK]
+
+
+@pytest.mark.parametrize("kind", RETRIED)
+async def test_a_passing_fault_is_tried_again_until_it_works(program: Program, kind: ErrorKind) -> None:
+    chat = await program.new_chat()
+    program.provider.play([ProviderError(kind)], [ProviderError(kind)], reply("ok"))
+    await chat.say("hi")
+    assert chat.texts() == ["hi", "ok"]
+    assert program.clock.naps == [2.0, 4.0]
+    assert [(event.attempt, event.delay_seconds) for event in chat.events(RetryScheduled)] == [(1, 2.0), (2, 4.0)]
+    assert len(chat.events(ReplyDropped)) == 2
+    assert len({event.row_id for event in chat.events(ReplyStarted)}) == 3
+
+
+async def test_after_six_tries_the_turn_ends_with_its_error(program: Program) -> None:
+    chat = await program.new_chat()
+    program.provider.play(*[[ProviderError(ErrorKind.OVERLOADED, "busy")]] * 6)
+    await chat.say("hi")
+    _, failed = chat.rows()
+    assert (failed.flags, failed.parts) == ((Flag.FAILED,), ())
+    assert failed.error is not None
+    assert (failed.error.kind, failed.error.detail) == ("overloaded", "busy")
+    assert program.clock.naps == [2.0, 4.0, 8.0, 16.0, 32.0]
+
+
+async def test_retry_after_is_honoured(program: Program) -> None:
+    chat = await program.new_chat()
+    program.provider.play([ProviderError(ErrorKind.RATE_LIMIT, retry_after_seconds=120)], reply("ok"))
+    await chat.say("hi")
+    assert program.clock.naps == [120.0]
+
+
+async def test_a_retry_after_of_more_than_five_minutes_ends_the_turn(program: Program) -> None:
+    chat = await program.new_chat()
+    program.provider.play([ProviderError(ErrorKind.RATE_LIMIT, retry_after_seconds=301)])
+    await chat.say("hi")
+    assert program.clock.naps == []
+    assert chat.rows()[-1].error is not None
+
+
+@pytest.mark.parametrize("kind", sorted(set(ErrorKind) - set(RETRIED)))
+async def test_other_errors_are_not_tried_again(program: Program, kind: ErrorKind) -> None:
+    chat = await program.new_chat()
+    program.provider.play([ProviderError(kind, "why")])
+    await chat.say("hi")
+    error = chat.rows()[-1].error
+    assert error is not None
+    assert kind == error.kind
+    assert len(program.provider.requests) == 1
+
+
+async def test_after_visible_text_nothing_is_tried_again(program: Program) -> None:
+    chat = await program.new_chat()
+    program.provider.play([TextPiece("half"), ProviderError(ErrorKind.NETWORK)])
+    await chat.say("hi")
+    answer = chat.rows()[-1]
+    assert (answer.text, answer.flags) == ("half", (Flag.FAILED,))
+    assert len(program.provider.requests) == 1
+
+
+async def test_a_stream_without_an_end_is_truncated(program: Program) -> None:
+    chat = await program.new_chat()
+    program.provider.play([TextPiece("half")])
+    await chat.say("hi")
+    error = chat.rows()[-1].error
+    assert error is not None
+    assert error.kind == ErrorKind.TRUNCATED
+
+
+@pytest.mark.parametrize(
+    ("reason", "kind"), [(StopReason.REFUSAL, "refusal"), (StopReason.MAX_TOKENS, "truncated"), (StopReason.END, None)]
+)
+async def test_how_a_model_stopped_is_kept(program: Program, reason: StopReason, kind: str | None) -> None:
+    chat = await program.new_chat()
+    program.provider.play([TextPiece("x"), StopPiece(reason)])
+    await chat.say("hi")
+    error = chat.rows()[-1].error
+    assert kind == (error.kind if error else None)
+
+
+async def test_stop_ends_the_wait_between_tries(program: Program) -> None:
+    chat = await program.new_chat()
+    hold = Hold()
+
+    program.clock.hold = hold
+    program.provider.play([ProviderError(ErrorKind.SERVER)])
+    await chat.send("hi")
+    await hold.reached()
+    assert chat.state == TurnState.WAITING
+    await chat.stop()
+    assert [(row.text, row.flags) for row in chat.rows()] == [("hi", ()), ("", (Flag.INTERRUPTED,))]
+
+
+async def test_quitting_in_mid_reply_keeps_it(program: Program) -> None:
+    chat = await program.new_chat()
+    hold = Hold()
+    program.provider.play([TextPiece("half"), hold])
+    await chat.send("hi")
+    await hold.reached()
+    await program.restart()
+    assert [(row.text, row.flags) for row in chat.rows()] == [("hi", ()), ("half", (Flag.INTERRUPTED,))]
+
+
+async def test_a_reply_a_crash_cut_off_is_shown_as_interrupted_and_nothing_is_sent(program: Program) -> None:
+    chat = await program.new_chat()
+    program.provider.play(reply("ok"))
+    await chat.say("hi")
+    await program.manager.close()
+    left = Row(id="cut", session=chat.session, role="assistant", turn="t", parts=(TextPart(text="as far as it"),))
+    PartialFile(chat.files).save(left)
+
+    await program.restart()
+    opened = await program.manager.open_chat(chat.session)
+
+    last = opened.page.entries[-1]
+    assert (last.row.id, last.row.flags) == ("cut", (Flag.INTERRUPTED,))  # type: ignore[union-attr]
+    assert len(program.provider.requests) == 1
+    assert not chat.files.partial.exists()
+
+
+async def test_a_partial_whose_row_is_in_history_is_dropped(program: Program) -> None:
+    chat = await program.new_chat()
+    program.provider.play(reply("ok"))
+    await chat.say("hi")
+    await program.manager.close()
+    PartialFile(chat.files).save(chat.rows()[-1])
+    await program.restart()
+    await program.manager.open_chat(chat.session)
+    assert chat.texts() == ["hi", "ok"]
+    assert not chat.files.partial.exists()
+
+
+@pytest.mark.parametrize("left", [b"", b"{", b"\0\0", b'{"id":"x"}', b"[]"])
+async def test_a_broken_partial_is_no_reason_not_to_open(program: Program, left: bytes) -> None:
+    chat = await program.new_chat()
+    await program.manager.close()
+    chat.files.partial.write_bytes(left)
+    await program.restart()
+    await program.manager.open_chat(chat.session)
+    assert chat.rows() == []
+
+
+async def test_the_partial_is_on_disk_while_a_reply_is_written(program: Program) -> None:
+    chat = await program.new_chat()
+    hold = Hold()
+    program.provider.play([TextPiece("as far "), TextPiece("as this"), hold, *reply("!")])
+    await chat.send("hi")
+    await hold.reached()
+    await until(chat.files.partial.exists)
+    kept = PartialFile(chat.files).load()
+    assert kept is not None
+    assert kept.text == "as far as this"
+    hold.release()
+    await chat.idle()
+    assert kept.id == chat.rows()[-1].id
+
+
+async def test_a_message_the_disk_refuses_is_not_shown_as_sent(program: Program) -> None:
+    chat = await program.new_chat()
+    chat.files.chat.unlink()
+    chat.files.chat.mkdir()
+    refused = await chat.send("hi")
+    assert isinstance(refused, Refused)
+    assert refused.reason
+    await chat.idle()
+    chat.files.chat.rmdir()
+    program.provider.play(reply("ok"))
+    assert Accepted() == await chat.say("hi")
+    assert chat.texts() == ["hi", "ok"]
+
+
+async def test_a_reply_the_disk_refuses_is_kept_and_written_with_the_next_message(program: Program) -> None:
+    chat = await program.new_chat()
+    hold = Hold()
+    program.provider.play([TextPiece("precious"), hold, StopPiece(StopReason.END)], reply("two"))
+    await chat.send("hi")
+    await hold.reached()
+    saved = chat.files.chat.read_bytes()
+    chat.files.chat.unlink()
+    chat.files.chat.mkdir()
+    hold.release()
+    await chat.idle()
+    assert len(chat.events(SessionBroke)) == 1
+    kept = PartialFile(chat.files).load()
+    assert kept is not None
+    assert kept.text == "precious"
+
+    chat.files.chat.rmdir()
+    chat.files.chat.write_bytes(saved)
+    await chat.say("next")
+    assert chat.texts() == ["hi", "precious", "next", "two"]
+    assert [row.flags for row in chat.rows()] == [(), (), (), ()]
+
+
+async def test_a_bug_in_a_turn_is_told_and_the_chat_goes_on(program: Program, caplog: pytest.LogCaptureFixture) -> None:
+    chat = await program.new_chat()
+    program.provider.scripts = []
+    await chat.say("hi")
+    assert len(chat.events(SessionBroke)) == 1
+    assert "broke" in caplog.text
+    caplog.clear()
+    program.provider.play(reply("ok"))
+    await chat.say("again")
+    assert chat.texts() == ["hi", "again", "ok"]
+
+
+async def test_many_chats_stream_at_once(program: Program) -> None:
+    chats = [await program.new_chat() for _ in range(5)]
+    holds = [Hold() for _ in chats]
+    program.provider.play(*[[TextPiece(f"{n}"), hold, *reply("!")] for n, hold in enumerate(holds)])
+    for chat in chats:
+        await chat.send("hi")
+    for hold in holds:
+        await hold.reached()
+    for hold in reversed(holds):
+        hold.release()
+    for chat in chats:
+        await chat.idle()
+    assert sorted(["hi", f"{n}!"] for n in range(5)) == sorted(chat.texts() for chat in chats)
