@@ -1,0 +1,193 @@
+"""The Practice model as a provider: offline, rule-based, with counted usage."""
+
+import asyncio
+import bisect
+import re
+import threading
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from app.aio import run_blocking
+from app.budget.tokens import TokenCounter
+from app.domain.errors import ErrorKind, KnownError, ProviderError
+from app.domain.models import ModelCard
+from app.domain.request import ModelRequest
+from app.domain.rows import Kind, ReasoningPart, Row, TextPart, Usage
+from app.providers.base import Piece, ReasoningPiece, StopPiece, StopReason, TextPiece, UsagePiece
+from app.providers.catalogue import load_catalogue
+from app.providers.practice.rules import Rules, Script, load_rules
+
+FRAME_TOKENS: Final = 8
+"""What a message costs beside its text (context-windows.md, 8)."""
+WORDS_PER_SECOND: Final = 40.0
+RETRY_AFTER_SECONDS: Final = {ErrorKind.RATE_LIMIT: 3.0}
+"""What a failure made on purpose asks for; other kinds leave the wait to the program."""
+
+Sleep = Callable[[float], Awaitable[None]]
+
+
+class PracticeProvider:
+    """Answers by fixed rules, word by word, the way a service would.
+
+    Nothing is kept between requests: the same request gets the same reply. A request that ends in a row of
+    kind `continue` gets what its turn has not said yet.
+    """
+
+    def __init__(
+        self, counter: TokenCounter, *, words_per_second: float = WORDS_PER_SECOND, sleep: Sleep = asyncio.sleep
+    ) -> None:
+        """`words_per_second` may be `math.inf`; `sleep` is what paces the words."""
+        self._counter = counter
+        self._words_per_second = words_per_second
+        self._sleep = sleep
+        self._cards = tuple(card for card in load_catalogue() if card.provider == self.name)
+        self._rules: Rules | None = None
+        self._loading = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        return "practice"
+
+    def models(self) -> tuple[ModelCard, ...]:
+        return self._cards
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
+        """Yield the reply to `request`.
+
+        Raises `ProviderError`: `model_not_found`; `context_exceeded` if the request leaves no room for an
+        answer; `invalid_request` if a file of the program is damaged; and any kind a person asks for.
+        """
+        plan = await run_blocking(self._plan, request)
+        script = plan.script
+        pause_seconds = 1 / (script.words_per_second or self._words_per_second)
+        if script.reasoning or script.text:
+            yield UsagePiece(Usage(input=plan.usage.input))
+        for word in _words(script.reasoning):
+            await self._sleep(pause_seconds)
+            yield ReasoningPiece(word)
+        for word in _words(script.text):
+            await self._sleep(pause_seconds)
+            yield TextPiece(word)
+        match script.failure:
+            case ErrorKind.TRUNCATED:
+                return
+            case None | ErrorKind.REFUSAL:
+                yield UsagePiece(plan.usage)
+                yield StopPiece(plan.stop, resolved_model=request.model)
+            case kind:
+                raise ProviderError(kind, plan.explanation, retry_after_seconds=RETRY_AFTER_SECONDS.get(kind))
+
+    def _plan(self, request: ModelRequest) -> "_Plan":
+        card = next((card for card in self._cards if card.id == request.model), None)
+        if card is None:
+            raise ProviderError(ErrorKind.MODEL_NOT_FOUND, f"There is no model {request.model} here.")
+        try:
+            return self._plan_for(card, request)
+        except ProviderError:
+            raise
+        except KnownError as error:
+            raise ProviderError(ErrorKind.INVALID_REQUEST, str(error)) from error
+
+    def _plan_for(self, card: ModelCard, request: ModelRequest) -> "_Plan":
+        input_tokens = self._count_input(request, card)
+        room = _room(request, card, input_tokens)
+        rules = self._load()
+        script = _script(request.rows, rules)
+        fitted = self._fit(script, room, card)
+        reasoning = self._counter.count_text(fitted.reasoning, card.encoding)
+        output = reasoning + self._counter.count_text(fitted.text, card.encoding)
+        if fitted is not script:
+            stop = StopReason.MAX_TOKENS
+        else:
+            stop = StopReason.REFUSAL if script.failure is ErrorKind.REFUSAL else StopReason.END
+        return _Plan(
+            script=fitted,
+            stop=stop,
+            usage=Usage(input=input_tokens, output=output, reasoning=reasoning or None),
+            explanation=rules.explain_failure(fitted.failure) if fitted.failure is not None else "",
+        )
+
+    def _count_input(self, request: ModelRequest, card: ModelCard) -> int:
+        texts = sum(FRAME_TOKENS + self._counter.count_text(row.text, card.encoding) for row in request.rows)
+        return self._counter.count_text(request.system, card.encoding) + texts
+
+    def _fit(self, script: Script, room: int, card: ModelCard) -> Script:
+        """Return `script`, or its beginning if the whole costs more than `room` tokens."""
+
+        def cost(words: Sequence[str]) -> int:
+            return self._counter.count_text("".join(words), card.encoding)
+
+        reasoning, text = _words(script.reasoning), _words(script.text)
+        left = room - cost(reasoning)
+        if left >= cost(text):
+            return script
+        reasoned = _longest(reasoning, room, cost)
+        said = _longest(text, left, cost) if left > 0 else 0
+        return replace(script, reasoning="".join(reasoning[:reasoned]), text="".join(text[:said]), failure=None)
+
+    def _load(self) -> Rules:
+        with self._loading:
+            if self._rules is None:
+                self._rules = load_rules()
+            return self._rules
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What a stream is going to yield, computed before its first piece."""
+
+    script: Script
+    stop: StopReason
+    usage: Usage
+    explanation: str
+    """What the failure of the script says, if it has one."""
+
+
+def _room(request: ModelRequest, card: ModelCard, input_tokens: int) -> int:
+    """Return how many tokens the answer may have."""
+    allowed = [limit for limit in (request.max_tokens, card.max_output) if limit is not None]
+    if card.limit is not None:
+        if input_tokens >= card.limit:
+            raise ProviderError(
+                ErrorKind.CONTEXT_EXCEEDED,
+                f"This chat has {input_tokens:,} tokens; the {card.name} reads fewer than {card.limit:,}.",
+            )
+        allowed.append(card.limit - input_tokens)
+    return min(allowed)
+
+
+def _script(rows: Sequence[Row], rules: Rules) -> Script:
+    """Return the reply to the newest message a person wrote, or what its turn has not said yet."""
+    owner = next(
+        (
+            index
+            for index in reversed(range(len(rows)))
+            if rows[index].role == "user" and rows[index].kind != Kind.CONTINUE
+        ),
+        None,
+    )
+    whole = rules.answer(_last_text(rows[owner]) if owner is not None else "")
+    if owner is None or rows[-1].kind != Kind.CONTINUE:
+        return whole
+    replies = [row for row in rows[owner + 1 :] if row.role == "assistant"]
+    return whole.rest(said=_joined(replies, TextPart), reasoned=_joined(replies, ReasoningPart))
+
+
+def _last_text(row: Row) -> str:
+    """Return the newest text of a row; messages without an answer between them come merged into one row."""
+    return next((part.text for part in reversed(row.parts) if isinstance(part, TextPart) and part.text.strip()), "")
+
+
+def _joined(rows: Sequence[Row], kind: type[TextPart] | type[ReasoningPart]) -> str:
+    return "".join(part.text for row in rows for part in row.parts if isinstance(part, kind))
+
+
+def _words(text: str) -> list[str]:
+    """Split before the white space in front of each word; joined, the pieces are `text` again."""
+    return re.findall(r"\s*\S+|\s+\Z", text)
+
+
+def _longest(words: Sequence[str], room: int, cost: Callable[[Sequence[str]], int]) -> int:
+    """Return how many of `words`, from the first on, cost at most `room`."""
+    return max(0, bisect.bisect_right(range(len(words) + 1), room, key=lambda count: cost(words[:count])) - 1)
