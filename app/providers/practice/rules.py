@@ -154,7 +154,7 @@ _WRITE: Final = re.compile(
 )
 _FAIL: Final = re.compile(r"fail(?:\s+(?!after\s)(?P<kind>.+?))?(?P<after>\s+after\s+text)?", re.IGNORECASE)
 _CALL: Final = re.compile(r"call\s+(?P<name>[\w.-]+)(?:\s*(?P<arguments>\{.*))?", re.IGNORECASE | re.DOTALL)
-_SLOW: Final = re.compile(r"(?:slow\b\s*)+(?P<request>.*)", re.IGNORECASE | re.DOTALL)
+_SLOW: Final = re.compile(r"(?:slow\b\s*)+(?:down\b\s*)?(?P<request>.*)", re.IGNORECASE | re.DOTALL)
 
 
 def _refuse_call(name: str, arguments: str) -> str:

@@ -61,6 +61,7 @@ def test_slow_slows_its_own_text_or_what_is_asked_behind_it(rules: Rules) -> Non
     written = rules.answer("Slow write 30 words")
     assert written.words_per_second == SLOW_WORDS_PER_SECOND
     assert count_words(written.text) == 30
+    assert rules.answer("Slow down, please!").text == rules.answer("slow").text
     assert rules.answer("slow " * 10_000).text == rules.answer("slow").text
     assert rules.answer("write 30 words").words_per_second is None
 
