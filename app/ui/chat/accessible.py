@@ -1,0 +1,139 @@
+"""The transcript for screen readers: a list whose items are the chat's items.
+
+Never override `interface_cast` here: PySide6 crashes. Qt keeps no reference to these objects, so they keep each other.
+"""
+
+from functools import cache
+from typing import TYPE_CHECKING, Final
+from weakref import WeakKeyDictionary
+
+from PySide6.QtCore import QObject, QPoint, QRect
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleInterface, QWindow
+from PySide6.QtWidgets import QAccessibleWidget, QWidget
+
+from app.ui.chat.furniture import header_text
+from app.ui.chat.items import Speaker
+from app.ui.chat.selection import item_text
+from app.ui.chat.transcript_model import Node
+
+if TYPE_CHECKING:
+    from app.ui.chat.transcript_view import TranscriptView
+
+_MAX_CHARS: Final = 10_000
+
+
+@cache
+def register() -> None:
+    """Teach Qt about the transcript, once."""
+    QAccessible.installFactory(_Factory())
+
+
+def announce(view: QWidget, text: str) -> None:
+    """Have a screen reader say `text`, if one is running."""
+    if QAccessible.isActive():
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(view, text))
+
+
+def accessible_name(node: Node) -> str:
+    """Return who speaks, when, and what."""
+    name, time = header_text(node.item)
+    text = item_text(node)[:_MAX_CHARS]
+    if node.item.speaker is Speaker.NOTICE:
+        return text
+    head = f"{name}, {time}" if time else name
+    tail = f"\n{node.item.note}" if node.item.note else ""
+    return f"{head}: {text}{tail}"
+
+
+class _Factory:
+    def __init__(self) -> None:
+        self._lists: WeakKeyDictionary[QObject, AccessibleTranscript] = WeakKeyDictionary()
+
+    def __call__(self, key: str, thing: QObject) -> "QAccessibleInterface | None":  # noqa: ARG002
+        from app.ui.chat.transcript_view import TranscriptView
+
+        if not isinstance(thing, TranscriptView):
+            return None
+        made = self._lists[thing] = AccessibleTranscript(thing)
+        return made
+
+
+class AccessibleTranscript(QAccessibleWidget):
+    """The list."""
+
+    def __init__(self, view: "TranscriptView") -> None:
+        super().__init__(view, QAccessible.Role.List, view.accessibleName())
+        self._view = view
+        self._items: dict[int, AccessibleItem] = {}
+
+    def childCount(self) -> int:
+        return len(self._view.nodes)
+
+    def child(self, index: int) -> "QAccessibleInterface | None":  # type: ignore[override]
+        nodes = self._view.nodes
+        if not 0 <= index < len(nodes):
+            return None
+        node = nodes[index]
+        made = self._items.get(node.order)
+        if made is None or made.node is not node:
+            made = self._items[node.order] = AccessibleItem(self, self._view, node)
+            QAccessible.registerAccessibleInterface(made)
+        return made
+
+    def indexOfChild(self, child: QAccessibleInterface) -> int:
+        if isinstance(child, AccessibleItem) and child.node in self._view.nodes:
+            return list(self._view.nodes).index(child.node)
+        return -1
+
+
+class AccessibleItem(QAccessibleInterface):
+    """One item of the list; its name is what it says."""
+
+    def __init__(self, parent: AccessibleTranscript, view: "TranscriptView", node: Node) -> None:
+        super().__init__()
+        self.node = node
+        self._parent = parent
+        self._view = view
+
+    def isValid(self) -> bool:
+        return True
+
+    def object(self) -> QObject | None:  # type: ignore[override]
+        return None
+
+    def window(self) -> QWindow | None:  # type: ignore[override]
+        return self._parent.window()
+
+    def parent(self) -> QAccessibleInterface:
+        return self._parent
+
+    def child(self, index: int) -> QAccessibleInterface | None:  # type: ignore[override]  # noqa: ARG002
+        return None
+
+    def childAt(self, x: int, y: int) -> QAccessibleInterface | None:  # type: ignore[override]  # noqa: ARG002
+        return None
+
+    def childCount(self) -> int:
+        return 0
+
+    def indexOfChild(self, child: QAccessibleInterface) -> int:  # noqa: ARG002
+        return -1
+
+    def role(self) -> QAccessible.Role:
+        return QAccessible.Role.ListItem
+
+    def state(self) -> QAccessible.State:
+        state = QAccessible.State()
+        state.readOnly = 1
+        state.multiLine = 1
+        return state
+
+    def text(self, kind: QAccessible.Text) -> str:
+        return accessible_name(self.node) if kind is QAccessible.Text.Name else ""
+
+    def setText(self, kind: QAccessible.Text, text: str) -> None:
+        """Nothing here can be edited."""
+
+    def rect(self) -> QRect:
+        rect = self._view.rect_of(self.node)
+        return rect.translated(self._view.viewport().mapToGlobal(QPoint(0, 0)))

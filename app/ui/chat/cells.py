@@ -1,0 +1,307 @@
+"""Blocks laid out for painting: one document each, kept while the row is near the window."""
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, cast
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import (
+    QAbstractTextDocumentLayout,
+    QColor,
+    QPainter,
+    QPalette,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+    QTextLine,
+    QTextOption,
+)
+
+from app.ui.chat.blocks import Block
+from app.ui.chat.safe_document import SafeDocument
+from app.ui.chat.style import QUOTE_INDENT, Style
+from app.ui.chat.targets import Target, TargetKind
+
+_LONG_WORD: Final = re.compile(r"\S{4000}")
+_BAR_HEIGHT: Final = 4
+_BAR_ROOM: Final = 10
+_MAX_LINKS: Final = 200
+_MAX_QUOTES: Final = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Ink:
+    """What a cell is painted with, apart from its own text."""
+
+    style: Style
+    clip: QRectF
+    """The part that is on screen, relative to the cell."""
+    selection: tuple[int, int] | None = None
+    is_copied: bool = False
+    hovered: int | None = None
+    """The number of the target below the pointer."""
+
+
+class Cell:
+    """A document in a frame; wider than the frame, it can be scrolled sideways."""
+
+    def __init__(self, block: Block, style: Style) -> None:
+        self.block = block
+        self.width = 0.0
+        self.scroll_x = 0.0
+        self._style = style
+        self._document = SafeDocument()
+        self._document.setDefaultFont(style.body)
+
+    def update(self, block: Block) -> None:
+        """Show another state of the same block."""
+        raise NotImplementedError
+
+    def set_width(self, width: float) -> None:
+        """Lay out for a frame of that width."""
+        if width != self.width:
+            self.width = width
+            self._lay_out()
+            self.scroll_x = min(self.scroll_x, self.overflow)
+
+    @property
+    def height(self) -> int:
+        """The height of the frame."""
+        inset = self._inset()
+        return math.ceil(inset.y() + self._document.size().height() + inset.height() + self._bar_room())
+
+    @property
+    def natural_width(self) -> float:
+        """How wide the text is without the room it leaves."""
+        return self._document.idealWidth()
+
+    @property
+    def overflow(self) -> float:
+        """How far it can be scrolled sideways."""
+        return max(0.0, self._content_width() - self._room())
+
+    @property
+    def length(self) -> int:
+        """The last position in the text."""
+        return self._document.characterCount() - 1
+
+    def scroll_sideways(self, pixels: float) -> bool:
+        """Scroll by that much; return whether anything moved."""
+        moved = max(0.0, min(self.scroll_x + pixels, self.overflow))
+        changed = moved != self.scroll_x
+        self.scroll_x = moved
+        return changed
+
+    def bar(self) -> QRectF | None:
+        """Return where the thin bar is that scrolls sideways."""
+        if not self.overflow:
+            return None
+        room, inset = self._room(), self._inset()
+        length = max(24.0, room * room / self._content_width())
+        left = inset.x() + (room - length) * self.scroll_x / self.overflow
+        return QRectF(left, self.height - _BAR_HEIGHT - 3, length, _BAR_HEIGHT)
+
+    def drag_bar(self, pixels: float) -> bool:
+        """Move the bar by that much."""
+        bar = self.bar()
+        free = self._room() - (bar.width() if bar else 0)
+        return free > 0 and self.scroll_sideways(pixels * self.overflow / free)
+
+    def position_at(self, point: QPointF) -> int:
+        """Return the text position nearest to a point of the frame."""
+        return max(0, self._document.documentLayout().hitTest(self._inside(point), Qt.HitTestAccuracy.FuzzyHit))
+
+    def is_text_at(self, point: QPointF) -> bool:
+        """Return whether there is a letter at a point of the frame."""
+        return self._document.documentLayout().hitTest(self._inside(point), Qt.HitTestAccuracy.ExactHit) >= 0
+
+    def word_at(self, position: int) -> tuple[int, int]:
+        """Return the bounds of the word at a position."""
+        cursor = QTextCursor(self._document)
+        cursor.setPosition(min(position, self.length))
+        cursor.select(QTextCursor.SelectionType.WordUnderCursor)
+        return cursor.selectionStart(), cursor.selectionEnd()
+
+    def text(self, start: int = 0, end: int | None = None) -> str:
+        """Return what stands between two positions, as plain text."""
+        selected = self._cursor(start, self.length if end is None else end).selection().toPlainText()
+        return selected.replace("\xa0", " ")
+
+    def paint(self, painter: QPainter, ink: Ink) -> None:
+        """Paint at the painter's origin."""
+        inset = self._inset()
+        painter.save()
+        painter.setClipRect(QRectF(inset.x(), 0, self._room(), self.height) & ink.clip, Qt.ClipOperation.IntersectClip)
+        painter.translate(inset.x() - self.scroll_x, inset.y())
+        self._paint_below(painter)
+        context = QAbstractTextDocumentLayout.PaintContext()
+        context.clip = ink.clip.translated(self.scroll_x - inset.x(), -inset.y())
+        palette = QPalette()
+        palette.setColor(QPalette.ColorRole.Text, self._text_colour())
+        context.palette = palette
+        if ink.selection is not None and ink.selection[0] < ink.selection[1]:
+            context.selections = [self._selection(*ink.selection)]
+        self._document.documentLayout().draw(painter, context)
+        painter.restore()
+        bar = self.bar()
+        if bar is not None:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(self._style.theme.border)
+            painter.drawRoundedRect(bar, 2, 2)
+
+    def targets(self) -> list[Target]:
+        """Return what can be activated, relative to the frame."""
+        found: list[Target] = []
+        for position, length, address in self._links():
+            rect = self._rect_of(position, length)
+            name = self.text(position, position + length)
+            found.append(Target(TargetKind.LINK, rect, name, address, len(found)))
+        return found
+
+    def link_at(self, point: QPointF) -> str:
+        """Return the address of the link at a point of the frame; "" if there is none."""
+        return self._document.documentLayout().anchorAt(self._inside(point))
+
+    def _inset(self) -> QRectF:
+        """Return what the frame adds: x and y before the text, width and height after it."""
+        return QRectF(0, 0, 0, 0)
+
+    def _lay_out(self) -> None:
+        self._document.setTextWidth(self._room())
+
+    def _content_width(self) -> float:
+        return self._document.size().width()
+
+    def _text_colour(self) -> QColor:
+        return self._style.theme.text
+
+    def _paint_below(self, painter: QPainter) -> None:
+        """Paint what lies below the text."""
+
+    def _room(self) -> float:
+        inset = self._inset()
+        return max(20.0, self.width - inset.x() - inset.width())
+
+    def _bar_room(self) -> int:
+        return _BAR_ROOM if self.overflow else 0
+
+    def _inside(self, point: QPointF) -> QPointF:
+        inset = self._inset()
+        return QPointF(point.x() - inset.x() + self.scroll_x, point.y() - inset.y())
+
+    def _cursor(self, start: int, end: int) -> QTextCursor:
+        cursor = QTextCursor(self._document)
+        cursor.setPosition(min(start, self.length))
+        cursor.setPosition(min(end, self.length), QTextCursor.MoveMode.KeepAnchor)
+        return cursor
+
+    def _selection(self, start: int, end: int) -> QAbstractTextDocumentLayout.Selection:
+        selection = QAbstractTextDocumentLayout.Selection()
+        selection.cursor = self._cursor(start, end)
+        look = QTextCharFormat()
+        look.setBackground(self._style.theme.selection)
+        look.setForeground(self._style.theme.selection_text)
+        selection.format = look
+        return selection
+
+    def _links(self) -> list[tuple[int, int, str]]:
+        """Return position, length and address of each link."""
+        found: list[tuple[int, int, str]] = []
+        block = self._document.begin()
+        while block.isValid() and len(found) < _MAX_LINKS:
+            fragments = block.begin()
+            while not fragments.atEnd():
+                fragment = fragments.fragment()
+                address = fragment.charFormat().anchorHref()
+                position, length = fragment.position(), fragment.length()
+                if address and found and found[-1][2] == address and found[-1][0] + found[-1][1] == position:
+                    found[-1] = (found[-1][0], found[-1][1] + length, address)
+                elif address:
+                    found.append((position, length, address))
+                fragments += 1
+            block = block.next()
+        return found
+
+    def _rect_of(self, position: int, length: int) -> QRectF:
+        """Return a rectangle round a stretch of text, at least its first line."""
+        block = self._document.findBlock(position)
+        layout = block.layout()
+        start = position - block.position()
+        line = layout.lineForTextPosition(start)
+        if not line.isValid():
+            return QRectF()
+        end = min(start + length, line.textStart() + line.textLength())
+        left, right = _x_of(line, start), _x_of(line, end)
+        origin = self._document.documentLayout().blockBoundingRect(block).topLeft()
+        inset = self._inset()
+        rect = QRectF(min(left, right), line.y(), abs(right - left), line.height())
+        return rect.translated(origin + QPointF(inset.x() - self.scroll_x, inset.y()))
+
+
+class TextCell(Cell):
+    """Markdown or plain text; `html` makes escaped HTML of a block."""
+
+    def __init__(self, block: Block, style: Style, html: Callable[[Block], str], *, is_muted: bool = False) -> None:
+        super().__init__(block, style)
+        self._html = html
+        self._is_muted = is_muted
+        self._document.setDefaultStyleSheet(style.sheet(muted=is_muted))
+        self._document.setIndentWidth(24)
+        self._show()
+
+    def update(self, block: Block) -> None:
+        """Show another state of the same block."""
+        self.block = block
+        self._show()
+        self._lay_out()
+
+    def shrink(self) -> None:
+        """Take no more width than the text needs; right-to-left paragraphs then start at that edge."""
+        self._document.setTextWidth(min(self._room(), math.ceil(self._document.idealWidth()) + 1))
+
+    def _show(self) -> None:
+        option = QTextOption()
+        option.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)
+        is_unbroken = _LONG_WORD.search(self.block.source) is not None
+        # Looking for a place to break a word is quadratic in its length.
+        option.setWrapMode(
+            QTextOption.WrapMode.WrapAnywhere if is_unbroken else QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere
+        )
+        self._document.setDefaultTextOption(option)
+        self._document.setHtml(self._html(self.block))
+        self._tidy()
+
+    def _tidy(self) -> None:
+        """Leave the distances above and below to the row."""
+        plain = QTextBlockFormat()
+        first, last = self._document.begin(), self._document.lastBlock()
+        plain.setTopMargin(0)
+        QTextCursor(first).mergeBlockFormat(plain)
+        plain = QTextBlockFormat()
+        plain.setBottomMargin(0)
+        QTextCursor(last).mergeBlockFormat(plain)
+
+    def _text_colour(self) -> QColor:
+        return self._style.theme.muted if self._is_muted else self._style.theme.text
+
+    def _paint_below(self, painter: QPainter) -> None:
+        """Paint the bars beside quotes."""
+        block = self._document.begin()
+        layout = self._document.documentLayout()
+        bottoms: list[float] = []
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._style.theme.border)
+        while block.isValid():
+            rect = layout.blockBoundingRect(block)
+            levels = min(round(block.blockFormat().leftMargin() / QUOTE_INDENT), _MAX_QUOTES)
+            bottoms = [bottoms[level] if level < len(bottoms) else rect.top() for level in range(levels)]
+            for level in range(levels):
+                painter.drawRect(QRectF(level * QUOTE_INDENT, bottoms[level], 3, rect.bottom() - bottoms[level]))
+            bottoms = [rect.bottom()] * levels
+            block = block.next()
+
+
+def _x_of(line: QTextLine, position: int) -> float:
+    return cast("tuple[float, int]", line.cursorToX(position))[0]

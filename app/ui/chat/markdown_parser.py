@@ -1,0 +1,149 @@
+"""The configured Markdown parser and its HTML rules. Importing this imports markdown-it: only `markdown` does."""
+
+# ruff: noqa: ARG002 (rules share one signature)
+from collections.abc import Sequence
+from html import escape
+from typing import Final
+from urllib.parse import urlsplit
+
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+from mdit_py_plugins.footnote import footnote_plugin
+from mdit_py_plugins.tasklists import tasklists_plugin
+
+from app.ui.chat.math_text import readable_math
+
+_BRACKET_MATH_CHARS: Final = 2_000
+
+
+def build_parser(*, max_nesting: int) -> MarkdownIt:
+    """Return a parser of the transcript's dialect; it never passes HTML through."""
+    options = {"html": False, "linkify": True, "breaks": True, "maxNesting": max_nesting}
+    parser = MarkdownIt("commonmark", options, renderer_cls=_Renderer)
+    parser.enable(["linkify", "table", "strikethrough"])
+    parser.use(footnote_plugin, inline=False, move_to_end=False)
+    parser.use(tasklists_plugin)
+    parser.use(
+        dollarmath_plugin,
+        allow_space=False,
+        allow_digits=False,
+        double_inline=True,
+        allow_labels=False,
+        allow_blank_lines=False,
+    )
+    parser.inline.ruler.before("escape", "bracket_math", _bracket_math)
+    for name in ("footnote_ref", "math_inline", "math_inline_double", "math_block"):
+        parser.add_render_rule(name, getattr(_Renderer, name))  # the plugins brought their own
+    if parser.linkify is not None:
+        # Only addresses with a scheme: "main.py" is a file, not a host in Paraguay.
+        parser.linkify.set({"fuzzy_link": False, "fuzzy_email": False, "fuzzy_ip": False})
+    return parser
+
+
+def _bracket_math(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
+    r"""Read `\(…\)` and `\[…\]`, which many models write in place of dollars."""
+    opening = state.src[state.pos : state.pos + 2]
+    if opening not in {"\\(", "\\["}:
+        return False
+    closing = "\\)" if opening == "\\(" else "\\]"
+    end = state.src.find(closing, state.pos + 2, min(state.posMax, state.pos + _BRACKET_MATH_CHARS))
+    if end < 0 or not state.src[state.pos + 2 : end].strip():
+        return False
+    if not silent:
+        token = state.push("math_inline" if opening == "\\(" else "math_inline_double", "math", 0)
+        token.content = state.src[state.pos + 2 : end]
+    state.pos = end + 2
+    return True
+
+
+class _Renderer(RendererHTML):
+    """Each method is the rule of the token type it is named after."""
+
+    def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        token = tokens[idx]
+        source = str(token.attrGet("src") or "")
+        alt = self.renderInlineAsText(token.children, options, env).strip() or "image"
+        shown = escape(f"{alt} ({_host(source)})" if _host(source) else alt)
+        if not source.startswith(("http://", "https://")) or _is_in_link(tokens, idx):
+            return shown
+        return f'<a href="{escape(source)}">{shown}</a>'
+
+    def fence(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        return f"<pre><code>{escape(tokens[idx].content)}</code></pre>\n"
+
+    def code_block(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        return self.fence(tokens, idx, options, env)
+
+    def table_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        return '<table border="1" cellspacing="0" cellpadding="6">\n'
+
+    def th_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        return f"<th{_alignment(tokens[idx])}>"
+
+    def td_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        return f"<td{_alignment(tokens[idx])}>"
+
+    def html_inline(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        # With html=False the only such tokens are the boxes that the task list plugin made.
+        return "☑" if "checked=" in tokens[idx].content else "☐"
+
+    def bullet_list_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        is_task_list = "contains-task-list" in str(tokens[idx].attrGet("class") or "")
+        return '<ul style="list-style-type: none">\n' if is_task_list else "<ul>\n"
+
+    def list_item_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        return "<li>"
+
+    def footnote_ref(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        return f"<sup>{escape(str(tokens[idx].meta['label']))}</sup>"
+
+    def footnote_reference_open(
+        self,
+        tokens: Sequence[Token],
+        idx: int,
+        options: OptionsDict,
+        env: EnvType,
+    ) -> str:
+        return f'<div class="footnote"><b>{escape(str(tokens[idx].meta["label"]))}.</b>\n'
+
+    def footnote_reference_close(
+        self,
+        tokens: Sequence[Token],
+        idx: int,
+        options: OptionsDict,
+        env: EnvType,
+    ) -> str:
+        return "</div>\n"
+
+    def math_inline(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        return f'<span class="math">{escape(readable_math(tokens[idx].content))}</span>'
+
+    def math_inline_double(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        return self.math_inline(tokens, idx, options, env)
+
+    def math_block(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        return f'<p align="center">{self.math_inline(tokens, idx, options, env)}</p>\n'
+
+
+def _host(address: str) -> str:
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError:
+        return ""
+
+
+def _is_in_link(tokens: Sequence[Token], place: int) -> bool:
+    depth = 0
+    for token in tokens[:place]:
+        depth += (token.type == "link_open") - (token.type == "link_close")
+    return depth > 0
+
+
+def _alignment(cell: Token) -> str:
+    style = str(cell.attrGet("style") or "")
+    _, _, side = style.partition("text-align:")
+    return f' align="{escape(side.strip())}"' if side else ""

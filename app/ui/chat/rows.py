@@ -1,0 +1,296 @@
+"""Rows laid out and painted: where each stands in the column, how high it is, what can be activated in it."""
+
+import math
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter
+
+from app.ui.chat import furniture
+from app.ui.chat.block_html import block_html
+from app.ui.chat.blocks import Block, BlockKind
+from app.ui.chat.cells import Cell, Ink, TextCell
+from app.ui.chat.code_cell import CodeCell
+from app.ui.chat.flow import Placed
+from app.ui.chat.items import Speaker
+from app.ui.chat.markdown import References
+from app.ui.chat.style import COLUMN_WIDTH, Style
+from app.ui.chat.targets import Target, TargetId, TargetKind
+from app.ui.chat.transcript_model import Node, Row, RowKey, RowKind, Scale, TranscriptModel
+
+CACHED_CELLS: Final = 150
+_BUBBLE_PADDING: Final = 14
+_BUBBLE_SHARE: Final = 0.86
+_BUBBLE_ROWS: Final = 8
+"""A longer message takes the whole width of its bubble without being measured for it."""
+_REASONING_INDENT: Final = 14
+_ITEM_GAP: Final = 22
+_BLOCK_GAP: Final = 10
+_HEADING_GAP: Final = 18
+
+
+class Frame(NamedTuple):
+    """Where a row's content stands: from the window's left edge, below the row's top, and what is left below it."""
+
+    x: float
+    above: int
+    width: float
+    below: int
+
+
+@dataclass(slots=True)
+class Look:
+    """What of the painting changes without the rows: focus, pointer, selection."""
+
+    hovered: TargetId | None = None
+    copied: TargetId | None = None
+    wait_step: int | None = None
+
+
+class Rows:
+    """Lays out rows for a width; holds the documents of those near the window."""
+
+    def __init__(self, model: TranscriptModel, style: Style) -> None:
+        self.look = Look()
+        self.style = style
+        self.layout = 1
+        """Number of the present layout: rows measured for another one are measured again."""
+        self._model = model
+        self._column_x = 12.0
+        self._column = 400.0
+        self._cells: OrderedDict[tuple[int, RowKey], Cell] = OrderedDict()
+        self._bubbles: dict[int, tuple[int, float]] = {}
+
+    def set_width(self, width: int) -> Scale | None:
+        """Lay out for a window of that width; return the scale of estimates if it changed much."""
+        padding = 12 + min(12, max(0, (width - 360) // 20))
+        column = float(min(COLUMN_WIDTH, max(80, width - 2 * padding)))
+        x = float(max(padding, int((width - column) / 2)))
+        if (column, x) == (self._column, self._column_x):
+            return None
+        if column != self._column:
+            self.layout += 1
+        self._column, self._column_x = column, x
+        scale = self.scale()
+        return (
+            scale if abs(scale.line_chars - self._model.scale.line_chars) > self._model.scale.line_chars / 5 else None
+        )
+
+    def scale(self) -> Scale:
+        """Return what heights are estimated with."""
+        advance = QFontMetricsF(self.style.body).averageCharWidth() or 8.0
+        return Scale(self.style.line_height, max(10, int(self._column / advance)))
+
+    def set_style(self, style: Style) -> None:
+        """Paint with another theme or font from now on."""
+        if style.body != self.style.body:
+            self.layout += 1
+        self.style = style
+        self._cells.clear()
+
+    def forget(self) -> None:
+        """Drop all documents."""
+        self._cells.clear()
+        self._bubbles.clear()
+
+    def measure(self, node: Node, at: int) -> int:
+        """Return the height of a row, laying it out if need be."""
+        row = node.rows[at]
+        if row.measured != self.layout:
+            self._model.set_height(node, at, self._height(node, at, row))
+            row.measured = self.layout
+        return node.heights[at]
+
+    def frame(self, node: Node, at: int) -> Frame:
+        """Return where the content of a row stands."""
+        row = node.rows[at]
+        above, below = self._gaps(node, at, row)
+        if row.kind in {RowKind.HEADER, RowKind.FOOTER, RowKind.WAIT}:
+            return Frame(self._column_x, above, self._column, below)
+        if node.item.speaker is Speaker.USER:
+            width = self.bubble_width(node)
+            left = self._column_x + self._column - width
+            return Frame(left + _BUBBLE_PADDING, above, width - 2 * _BUBBLE_PADDING, below)
+        if row.kind is not RowKind.FOLD and self._is_reasoning(node, row):
+            return Frame(self._column_x + _REASONING_INDENT, above, self._column - _REASONING_INDENT, below)
+        return Frame(self._column_x, above, self._column, below)
+
+    def bubble_width(self, node: Node) -> float:
+        """Return how wide a user's bubble is: as wide as its text, within limits."""
+        known = self._bubbles.get(node.order)
+        if known is not None and known[0] == self.layout:
+            return known[1]
+        widest = float(int(self._column * _BUBBLE_SHARE))
+        room = widest - 2 * _BUBBLE_PADDING
+        blocks = [row for row in node.rows if row.block is not None]
+        width = 0.0
+        if len(blocks) > _BUBBLE_ROWS or any(row.block and row.block.kind is BlockKind.CODE for row in blocks):
+            width = room
+        else:
+            for row in blocks:
+                cell = self._make_cell(node, row)
+                cell.set_width(room)
+                width = max(width, math.ceil(cell.natural_width) + 1)
+        width = min(widest, width + 2 * _BUBBLE_PADDING)
+        self._bubbles[node.order] = (self.layout, width)
+        return width
+
+    def cell(self, node: Node, at: int) -> Cell | None:
+        """Return the laid out block of a row; None for a row without one."""
+        row = node.rows[at]
+        if row.block is None or row.block.kind is BlockKind.RULE:
+            return None
+        cell = self._cell(node, row)
+        cell.set_width(self.frame(node, at).width)
+        return cell
+
+    def targets(self, placed: Placed) -> list[Target]:
+        """Return what can be activated in a row, relative to the window."""
+        node, at = placed.node, placed.row
+        row = node.rows[at]
+        frame = self.frame(node, at)
+        top = placed.y + frame.above
+        match row.kind:
+            case RowKind.FOLD:
+                rect = furniture.fold_rect(self.style, node, row.key.section, self._rect(placed, frame))
+                name = furniture.fold_text(node, row.key.section)
+                return [Target(TargetKind.FOLD, rect, name, row.key.section)]
+            case RowKind.FOOTER:
+                return furniture.footer_targets(self.style, node.item, self._rect(placed, frame))
+            case RowKind.BLOCK:
+                cell = self.cell(node, at)
+                found = [] if cell is None else cell.targets()
+                return [
+                    Target(each.kind, each.rect.translated(frame.x, top), each.name, each.payload, each.number)
+                    for each in found
+                ]
+            case _:
+                return []
+
+    def paint(self, painter: QPainter, placed: Placed, clip: QRectF, selection: tuple[int, int] | None) -> None:
+        """Paint one row in a window of which `clip` is to be painted."""
+        node, row = placed.node, placed.node.rows[placed.row]
+        frame = self.frame(node, placed.row)
+        rect = self._rect(placed, frame)
+        hovered = self.look.hovered
+        number = hovered.number if hovered and hovered[:2] == (node.order, row.key) else None
+        match row.kind:
+            case RowKind.HEADER:
+                furniture.paint_header(painter, self.style, node.item, rect)
+            case RowKind.FOLD:
+                furniture.paint_fold(painter, self.style, node, row.key.section, rect, hovered=number is not None)
+            case RowKind.WAIT:
+                furniture.paint_wait(painter, self.style, rect, self.look.wait_step)
+            case RowKind.FOOTER:
+                furniture.paint_footer(painter, self.style, node.item, rect, number)
+            case RowKind.BLOCK:
+                self._paint_block(painter, placed, frame, clip, selection, number)
+            case RowKind.PENDING:
+                pass
+
+    def paint_bubble(self, painter: QPainter, node: Node, top: int, bottom: int) -> None:
+        """Paint the ground below a user's text, from `top` to `bottom`."""
+        width = self.bubble_width(node)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self.style.theme.user_background)
+        painter.drawRoundedRect(QRectF(self._column_x + self._column - width, top, width, bottom - top), 14, 14)
+
+    def _paint_block(
+        self,
+        painter: QPainter,
+        placed: Placed,
+        frame: Frame,
+        clip: QRectF,
+        selection: tuple[int, int] | None,
+        hovered: int | None,
+    ) -> None:
+        node, row = placed.node, placed.node.rows[placed.row]
+        theme = self.style.theme
+        top = placed.y + frame.above
+        if self._is_reasoning(node, row):
+            painter.fillRect(QRectF(self._column_x + 1, placed.y, 2, placed.height), theme.border)
+        cell = self.cell(node, placed.row)
+        if cell is None:
+            painter.fillRect(QRectF(frame.x, top + 6, frame.width, 1), theme.border)
+            return
+        copied = self.look.copied is not None and self.look.copied[:2] == (node.order, row.key)
+        painter.save()
+        painter.translate(frame.x, top)
+        cell.paint(painter, Ink(self.style, clip.translated(-frame.x, -top), selection, copied, hovered))
+        painter.restore()
+
+    def _rect(self, placed: Placed, frame: Frame) -> QRectF:
+        return QRectF(frame.x, placed.y + frame.above, frame.width, placed.height - frame.above - frame.below)
+
+    def _height(self, node: Node, at: int, row: Row) -> int:
+        above, below = self._gaps(node, at, row)
+        style = self.style
+        match row.kind:
+            case RowKind.HEADER | RowKind.FOLD:
+                inner = style.small_height + (8 if row.kind is RowKind.FOLD else 0)
+            case RowKind.WAIT:
+                inner = style.line_height
+            case RowKind.FOOTER:
+                inner = furniture.footer_height(style, node.item, self._column)
+            case RowKind.PENDING:
+                return node.heights[at]
+            case RowKind.BLOCK:
+                cell = self.cell(node, at)
+                inner = 13 if cell is None else cell.height
+        return above + inner + below
+
+    def _gaps(self, node: Node, at: int, row: Row) -> tuple[int, int]:
+        if at == 0:
+            return _ITEM_GAP, 4 if row.kind is RowKind.HEADER else 0
+        previous = node.rows[at - 1]
+        if row.kind is RowKind.FOOTER:
+            return 6, 0
+        if row.kind is RowKind.FOLD:
+            return 2 if previous.kind is RowKind.HEADER else _BLOCK_GAP, 2
+        if row.block is None:
+            return 4, 0
+        is_user = node.item.speaker is Speaker.USER
+        is_last = at + 1 == len(node.rows) or node.rows[at + 1].block is None
+        below = _BUBBLE_PADDING - 4 if is_user and is_last else 0
+        if previous.kind is RowKind.HEADER:
+            return (_BUBBLE_PADDING - 4) + 4 if is_user else 2, below
+        if row.block.gap != "\n\n":
+            return 0 if row.block.kind is not BlockKind.MARKDOWN else 2, below
+        is_heading = row.block.kind is BlockKind.MARKDOWN and row.block.source.startswith("#")
+        return _HEADING_GAP if is_heading else _BLOCK_GAP, below
+
+    def _is_reasoning(self, node: Node, row: Row) -> bool:
+        section = row.key.section
+        return 0 <= section < len(node.sections) and node.sections[section].kind == "reasoning"
+
+    def _cell(self, node: Node, row: Row) -> Cell:
+        key = (node.order, row.key)
+        cell = self._cells.get(key)
+        if cell is None:
+            cell = self._cells[key] = self._make_cell(node, row)
+            if len(self._cells) > CACHED_CELLS:
+                self._cells.popitem(last=False)
+            return cell
+        self._cells.move_to_end(key)
+        if row.block is not None and cell.block is not row.block:
+            is_code = row.block.kind is BlockKind.CODE
+            if is_code is isinstance(cell, CodeCell):
+                cell.update(row.block)
+            else:
+                cell = self._cells[key] = self._make_cell(node, row)
+        return cell
+
+    def _make_cell(self, node: Node, row: Row) -> Cell:
+        block = row.block
+        assert block is not None
+        if block.kind is BlockKind.CODE:
+            return CodeCell(block, self.style)
+        section = node.sections[row.key.section]
+
+        def html(shown: Block) -> str:
+            return block_html(shown, section.splitter.references if section.splitter else References())
+
+        is_muted = self._is_reasoning(node, row) or node.item.speaker is Speaker.NOTICE
+        return TextCell(block, self.style, html, is_muted=is_muted)

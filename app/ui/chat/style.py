@@ -1,0 +1,93 @@
+"""Fonts, distances and the style sheet of the transcript, made from a theme and the interface font."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QFontMetricsF
+
+from app.ui.theme import Theme
+
+COLUMN_WIDTH: Final = 760
+QUOTE_INDENT: Final = 16
+"""The only left margin that a document has: bars are drawn by it."""
+_CODE_FAMILY: Final = "JetBrains Mono"
+_MATH_FAMILIES: Final = "'STIX Two Math', 'STIX Two Text', 'STIX', 'STIXGeneral', 'Cambria Math', serif"
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How text looks; made anew when the theme or the font changes."""
+
+    theme: Theme
+    body: QFont
+    code: QFont
+    small: QFont
+    name: QFont
+
+    @property
+    def line_height(self) -> int:
+        """A line of body text with its spacing."""
+        return round(QFontMetricsF(self.body).height() * 1.35)
+
+    @property
+    def small_height(self) -> int:
+        """A line of a header or a note."""
+        return round(QFontMetricsF(self.small).height() * 1.3)
+
+    def sheet(self, *, muted: bool) -> str:
+        """Return the style sheet of a document."""
+        theme, size = self.theme, self.body.pointSizeF()
+        text = (theme.muted if muted else theme.text).name()
+        headings = "".join(
+            f"h{level} {{ font-size: {size * scale:.1f}pt; font-weight: 600; margin: {above}px 0 4px 0; "
+            "line-height: 120% }"
+            for level, scale, above in ((1, 1.5, 14), (2, 1.3, 12), (3, 1.15, 10), (4, 1.05, 8), (5, 1, 8), (6, 1, 8))
+        )
+        code = f"font-family: {_families(self.code)}; font-size: {self.code.pointSizeF():.1f}pt"
+        return (
+            f"body, p, li, td, th, div {{ color: {text}; line-height: 135% }}"
+            "p { margin: 0 0 8px 0 } li { margin: 2px 0 2px 0 } ul, ol { margin: 0 0 6px 0 }"
+            f"{headings} h1, h2, h3, h4, h5, h6 {{ color: {text} }}"
+            f"a {{ color: {theme.link.name()}; text-decoration: underline }}"
+            f"code {{ {code}; background-color: {theme.code_background.name()} }}"
+            f"pre {{ {code}; background-color: {theme.code_background.name()}; margin: 0; white-space: pre-wrap }}"
+            f"blockquote {{ margin: 4px 0 4px {QUOTE_INDENT}px; color: {theme.muted.name()} }}"
+            f"blockquote p {{ color: {theme.muted.name()} }}"
+            f"table {{ border-collapse: collapse; border-color: {theme.border.name()}; margin: 2px 0 2px 0 }}"
+            f"td, th {{ border: 1px solid {theme.border.name()} }}"
+            f"th {{ background-color: {theme.code_header.name()}; font-weight: 600 }}"
+            f".math {{ font-family: {_MATH_FAMILIES}; font-style: italic; font-size: {size * 1.08:.1f}pt }}"
+            f".footnote {{ color: {theme.muted.name()} }}"
+        )
+
+
+def make_style(theme: Theme, interface: QFont) -> Style:
+    """Return the style for a theme and the interface's font, which the body is slightly larger than."""
+    points = QFontInfo(interface).pointSizeF() if interface.pointSizeF() <= 0 else interface.pointSizeF()
+    body = QFont(interface)
+    body.setPointSizeF(max(10.5, points * 1.1))
+    code = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    if QFontDatabase.hasFamily(_CODE_FAMILY):
+        code.setFamilies([_CODE_FAMILY, *code.families()])
+    code.setStyleHint(QFont.StyleHint.Monospace)
+    code.setFixedPitch(True)
+    code.setPointSizeF(body.pointSizeF() * 0.9)
+    small = QFont(interface)
+    small.setPointSizeF(body.pointSizeF() * 0.88)
+    name = QFont(small)
+    name.setWeight(QFont.Weight.DemiBold)
+    return Style(theme, body, code, small, name)
+
+
+def blend(front: QColor, back: QColor, share: float) -> QColor:
+    """Return `front` laid thinly over `back`."""
+    rest = 1 - share
+    return QColor.fromRgbF(
+        front.redF() * share + back.redF() * rest,
+        front.greenF() * share + back.greenF() * rest,
+        front.blueF() * share + back.blueF() * rest,
+    )
+
+
+def _families(font: QFont) -> str:
+    return ", ".join(f"'{family}'" for family in font.families()) + ", monospace"

@@ -1,0 +1,41 @@
+"""What the pointer and the Tab key can reach in the transcript."""
+
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import NamedTuple
+
+from PySide6.QtCore import QRectF
+
+from app.ui.chat.transcript_model import RowKey
+
+
+class TargetKind(Enum):
+    """What happens when a target is activated."""
+
+    LINK = auto()
+    COPY = auto()
+    FOLD = auto()
+    ACTION = auto()
+
+
+class TargetId(NamedTuple):
+    """Which target it is; stays the same while its row does."""
+
+    item: int
+    """The item's `order`."""
+    key: RowKey
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Something that can be activated; `rect` is where it is, relative to its row or to the window."""
+
+    kind: TargetKind
+    rect: QRectF
+    name: str
+    """For the screen reader."""
+    payload: object = None
+    """The address of a link, or the `ItemAction`."""
+    number: int = 0
+    """Among the targets of its row."""

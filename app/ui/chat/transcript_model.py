@@ -1,0 +1,319 @@
+"""What the transcript consists of: items, their rows (one a block) and the heights of both.
+
+Holds values, no widgets. An item is one row of estimated height until it comes near the window; then `expand` cuts its
+text into blocks, a slice at a time if it is long.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from typing import Final, NamedTuple
+
+from app.ui.chat.blocks import Block, BlockKind
+from app.ui.chat.heights import Heights
+from app.ui.chat.items import Item, Section, SectionKind, Speaker
+from app.ui.chat.section_text import SectionText
+
+_LAST: Final = 1 << 30
+
+
+class RowKind(Enum):
+    """What a row shows."""
+
+    HEADER = auto()
+    FOLD = auto()
+    BLOCK = auto()
+    PENDING = auto()
+    """Text that is not cut into blocks yet."""
+    WAIT = auto()
+    """A reply that has not said a word yet."""
+    FOOTER = auto()
+
+
+class RowKey(NamedTuple):
+    """Where a row stands in its item; keys of an item ascend, and survive that rows appear above."""
+
+    section: int
+    block: int
+
+
+_START: Final = RowKey(-2, 0)
+
+
+@dataclass(slots=True)
+class Row:
+    """One row; `measured` is the layout for which its height is exact."""
+
+    kind: RowKind
+    key: RowKey
+    block: Block | None = None
+    measured: int = 0
+
+
+class Place(NamedTuple):
+    """A position in the whole transcript; places compare in reading order."""
+
+    item: int
+    """The item's `order`."""
+    section: int
+    block: int
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What heights are estimated with."""
+
+    line_height: int = 20
+    line_chars: int = 90
+
+    def estimate(self, chars: int, lines: int) -> int:
+        """Return about how high `lines` lines with `chars` characters are."""
+        return self.line_height * (lines + chars // self.line_chars) + self.line_height // 2
+
+
+class Node:
+    """An item with the rows it is shown as."""
+
+    def __init__(self, item: Item, order: int, scale: Scale) -> None:
+        self.item = item
+        self.order = order
+        self.sections = [_section_text(item, section) for section in item.sections]
+        self.unfolded: set[int] = set()
+        self.rows: list[Row] = [Row(RowKind.PENDING, RowKey(0, _LAST))]
+        self.heights = Heights([self.estimate(scale)])
+        self.is_expanded = False
+
+    def estimate(self, scale: Scale) -> int:
+        """Return about how high the item is, folded as it is now."""
+        shown = [section for at, section in enumerate(self.sections) if self._is_unfolded(at)]
+        chars, lines = sum(section.chars for section in shown), sum(section.lines for section in shown)
+        return scale.estimate(chars, lines) + 2 * scale.line_height + scale.line_height * (len(self.sections) > 1)
+
+    def row_at_key(self, key: RowKey) -> int:
+        """Return the row of that key, or the one nearest below it."""
+        return min(bisect_left(self.rows, key, key=lambda row: row.key), len(self.rows) - 1)
+
+    def is_folded(self, section: int) -> bool:
+        """Return whether that section shows only its fold line."""
+        return not self._is_unfolded(section)
+
+    def build_rows(self, scale: Scale, *, since: RowKey = _START) -> None:
+        """Make the rows from `since` on anew; what is known of rows that stay the same is kept."""
+        kept = bisect_left(self.rows, since, key=lambda row: row.key) if self.is_expanded else 0
+        old = {row.key: (row, self.heights[kept + at]) for at, row in enumerate(self.rows[kept:])}
+        del self.rows[kept:]
+        self.heights.truncate(kept)
+        self.is_expanded = True
+        for row in self._make_rows(since):
+            before, height = old.get(row.key, (None, 0))
+            if before is not None and before.block is row.block and before.kind is row.kind:
+                if row.kind is RowKind.FOOTER:
+                    before.measured = 0
+                row = before  # noqa: PLW2901
+            self.rows.append(row)
+            self.heights.append(height or self._estimate_row(row, scale))
+
+    def _is_unfolded(self, section: int) -> bool:
+        return self.sections[section].kind == "text" or section in self.unfolded
+
+    def _make_rows(self, since: RowKey) -> Iterator[Row]:
+        if since <= (-1, 0) and self.item.speaker is not Speaker.NOTICE:
+            yield Row(RowKind.HEADER, RowKey(-1, 0))
+        for at, section in enumerate(self.sections):
+            if at < since.section:
+                continue
+            first = since.block if at == since.section else -1
+            if section.kind == "reasoning" and first < 0:
+                yield Row(RowKind.FOLD, RowKey(at, -1))
+            if not self._is_unfolded(at):
+                continue
+            for index in range(max(0, first), len(section.blocks)):
+                yield Row(RowKind.BLOCK, RowKey(at, index), section.blocks[index])
+            if section.is_pending:
+                yield Row(RowKind.PENDING, RowKey(at, _LAST))
+        if self.item.streaming and not any(section.has_words for section in self.sections):
+            yield Row(RowKind.WAIT, RowKey(len(self.sections), 0))
+        if self.item.note or self.item.actions or not self.rows:
+            yield Row(RowKind.FOOTER, RowKey(_LAST, 0))
+
+    def _estimate_row(self, row: Row, scale: Scale) -> int:
+        if row.kind is RowKind.PENDING:
+            section = self.sections[row.key.section]
+            return scale.estimate(section.pending_chars, section.pending_chars // 60)
+        if row.block is None:
+            return scale.line_height * 2
+        text = row.block.source
+        if row.block.kind is BlockKind.CODE:
+            return scale.line_height * (text.count("\n") + 3)
+        return scale.estimate(len(text), text.count("\n") + 1)
+
+
+class TranscriptModel:
+    """All items in order."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.heights = Heights()
+        self.scale = Scale()
+        self._by_id: dict[str, Node] = {}
+        self._behind: dict[str, Node] = {}
+
+    def __contains__(self, item_id: str) -> bool:
+        return item_id in self._by_id
+
+    def node(self, item_id: str) -> Node | None:
+        """Return the item of that id."""
+        return self._by_id.get(item_id)
+
+    def index_of(self, node: Node) -> int:
+        """Return where `node` stands among `nodes`."""
+        return bisect_left(self.nodes, node.order, key=lambda each: each.order)
+
+    def node_of_order(self, order: int) -> Node | None:
+        """Return the item of that order, if it is still there."""
+        at = bisect_left(self.nodes, order, key=lambda each: each.order)
+        return self.nodes[at] if at < len(self.nodes) and self.nodes[at].order == order else None
+
+    def set_items(self, items: Iterable[Item]) -> None:
+        """Show `items` and nothing else."""
+        self.nodes = []
+        self._by_id = {}
+        self._behind = {}
+        for item in items:
+            self._insert(len(self.nodes), item, len(self.nodes))
+        self._sum_up()
+
+    def prepend(self, items: Sequence[Item]) -> None:
+        """Add older items above."""
+        first = self.nodes[0].order if self.nodes else 0
+        fresh = [item for item in items if item.id not in self._by_id]
+        mine, self.nodes = self.nodes, []
+        for at, item in enumerate(fresh):
+            self._insert(at, item, first - len(fresh) + at)
+        self.nodes += mine
+        self._sum_up()
+
+    def append(self, item: Item) -> Node:
+        """Add a newer item below."""
+        node = self._insert(len(self.nodes), item, self.nodes[-1].order + 1 if self.nodes else 0)
+        self.heights.append(node.heights.total)
+        return node
+
+    def remove(self, item_id: str) -> Node | None:
+        """Take an item out; return it."""
+        node = self._by_id.pop(item_id, None)
+        if node is not None:
+            self._behind.pop(item_id, None)
+            del self.nodes[self.index_of(node)]
+            self._sum_up()
+        return node
+
+    def update(self, item: Item) -> Node | None:
+        """Replace the item of that id; blocks that say the same stay the same objects."""
+        node = self._by_id.get(item.id)
+        if node is None:
+            return None
+        old, was = node.sections, node.item
+        node.item = item
+        node.sections = [
+            _succeed(old[at] if at < len(old) and was.speaker is item.speaker else None, item, section)
+            for at, section in enumerate(item.sections)
+        ]
+        if node.is_expanded:
+            for section in node.sections:
+                section.advance()
+            node.build_rows(self.scale)
+            self._behind[item.id] = node
+        else:
+            node.heights[0] = node.estimate(self.scale)
+        self.heights[self.index_of(node)] = node.heights.total
+        return node
+
+    def append_delta(self, item_id: str, kind: SectionKind, text: str) -> Node | None:
+        """Add streamed text to an item; `catch_up` cuts it into blocks."""
+        node = self._by_id.get(item_id)
+        if node is None:
+            return None
+        if not node.sections or node.sections[-1].kind != kind:
+            if node.sections:
+                node.sections[-1].is_live = False
+            node.sections.append(_section_text(replace(node.item, streaming=True), Section(kind, "")))
+        node.sections[-1].append(text)
+        self._behind[item_id] = node
+        return node
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether an expanded item has text that is not cut into blocks yet."""
+        return bool(self._behind)
+
+    def catch_up(self) -> list[Node]:
+        """Cut the next slice of what has arrived into blocks; return the items that changed."""
+        changed = []
+        for item_id, node in list(self._behind.items()):
+            del self._behind[item_id]
+            if node.is_expanded:
+                self.expand(node)
+            else:
+                node.heights[0] = node.estimate(self.scale)
+                self.heights[self.index_of(node)] = node.heights.total
+            changed.append(node)
+        return changed
+
+    def expand(self, node: Node) -> None:
+        """Give `node` its rows, or the next slice of them."""
+        first = len(node.sections)
+        since = RowKey(first, -1) if node.is_expanded else _START
+        for at, section in enumerate(node.sections):
+            settled = section.advance()
+            if settled is not None and at < first:
+                first, since = at, min(since, RowKey(at, settled or -1))
+        node.build_rows(self.scale, since=since)
+        if any(section.is_pending for section in node.sections):
+            self._behind[node.item.id] = node
+        self.heights[self.index_of(node)] = node.heights.total
+
+    def toggle_fold(self, node: Node, section: int) -> None:
+        """Fold or unfold a reasoning section."""
+        node.unfolded ^= {section}
+        node.build_rows(self.scale)
+        self.heights[self.index_of(node)] = node.heights.total
+
+    def set_height(self, node: Node, row: int, height: int) -> None:
+        """Note what a row really measures."""
+        if node.heights[row] != height:
+            node.heights[row] = height
+            self.heights[self.index_of(node)] = node.heights.total
+
+    def rescale(self, scale: Scale) -> None:
+        """Estimate again the items that nobody has looked at yet."""
+        self.scale = scale
+        for node in self.nodes:
+            if not node.is_expanded:
+                node.heights[0] = node.estimate(scale)
+        self._sum_up()
+
+    def _insert(self, at: int, item: Item, order: int) -> Node:
+        node = self._by_id[item.id] = Node(item, order, self.scale)
+        self.nodes.insert(at, node)
+        return node
+
+    def _sum_up(self) -> None:
+        self.heights = Heights(node.heights.total for node in self.nodes)
+
+
+def _section_text(item: Item, section: Section) -> SectionText:
+    is_markdown = item.speaker is Speaker.ASSISTANT
+    return SectionText(section.kind, section.text, is_markdown=is_markdown, is_live=item.streaming)
+
+
+def _succeed(old: SectionText | None, item: Item, section: Section) -> SectionText:
+    if old is not None and old.kind == section.kind and old.text == section.text:
+        old.is_live = item.streaming
+        return old
+    new = _section_text(item, section)
+    if old is not None and old.kind == section.kind:
+        new.take_over(old)
+    return new

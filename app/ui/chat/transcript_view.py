@@ -1,0 +1,700 @@
+"""The transcript: a virtual list painted from cached documents, one row a block of Markdown.
+
+It shows `Item`s and says what the reader did. It opens no links, loads nothing and knows no session.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from PySide6.QtCore import QElapsedTimer, QEvent, QPoint, QPointF, QRect, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QFocusEvent,
+    QHelpEvent,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+    QShowEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QMenu, QStyle, QToolTip, QWidget
+
+from app.ui.chat import clipboard
+from app.ui.chat.accessible import announce, register
+from app.ui.chat.cells import Cell
+from app.ui.chat.flow import Flow, Placed
+from app.ui.chat.gestures import Gestures
+from app.ui.chat.items import Item, SectionKind, Speaker
+from app.ui.chat.jump_button import JumpButton
+from app.ui.chat.rows import Rows
+from app.ui.chat.selection import Selection, item_text, selected_text
+from app.ui.chat.style import make_style
+from app.ui.chat.targets import Target, TargetId, TargetKind
+from app.ui.chat.transcript_model import Node, Place, RowKey, RowKind, TranscriptModel
+from app.ui.theme import Theme
+
+FRAME_MS: Final = 33
+_MARGIN: Final = 24
+_WAIT_MS: Final = 400
+_COPIED_MS: Final = 1_500
+_MAX_ADDRESS_CHARS: Final = 300
+
+
+class TranscriptView(QAbstractScrollArea):
+    """A chat's items, newest at the end."""
+
+    older_wanted = Signal()
+    """The reader nears the top and there is more above; once until items come."""
+    action_triggered = Signal(str, object)
+    """Item id, `ItemAction`."""
+    link_activated = Signal(str)
+    unseen_changed = Signal(int)
+    """How many items arrived or grew below while the reader is not at the end."""
+    at_end_changed = Signal(bool)
+    reply_announced = Signal(str)
+    """What a screen reader is told when a reply ends."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        register()
+        self.selection = Selection()
+        self._theme = theme
+        self._model = TranscriptModel()
+        self._rows = Rows(self._model, make_style(theme, self.font()))
+        self._flow = Flow(self._model, self._rows.measure, margin=_MARGIN)
+        self._gestures = Gestures(self, self)
+        self._focused: TargetId | None = None
+        self._has_ring = False
+        self._more_above = False
+        self._older_asked = False
+        self._unseen: set[str] = set()
+        self._was_at_end = True
+        self._is_syncing = False
+        self._must_sync_again = False
+        self._jump = JumpButton(self)
+        self._jump.clicked.connect(self.scroll_to_end)
+        self._frame_timer = self._single_shot(self._show_arrivals)
+        self._copied_timer = self._single_shot(self._forget_copied)
+        self._wait_timer = QTimer(self)
+        self._wait_timer.setInterval(_WAIT_MS)
+        self._wait_timer.timeout.connect(self._step_wait)
+        self._since_frame = QElapsedTimer()
+        self._since_frame.start()
+        self._frame_cost_ms = 0
+        self._build()
+
+    # --- what is shown
+
+    def set_theme(self, theme: Theme) -> None:
+        """Paint in the colours of `theme` from now on; nothing moves."""
+        self._theme = theme
+        self._rows.set_style(make_style(theme, self.font()))
+        self._jump.set_theme(theme)
+        self._sync()
+
+    def set_items(self, items: Sequence[Item], *, more_above: bool) -> None:
+        """Show `items` and nothing else, at their end; `more_above` says that there are older ones."""
+        self._model.set_items(items)
+        self._rows.forget()
+        self._flow.forget()
+        self.selection.clear()
+        self._focused = None
+        self._unseen.clear()
+        self._more_above, self._older_asked = more_above, False
+        self._sync()
+
+    def prepend_items(self, items: Sequence[Item], *, more_above: bool) -> None:
+        """Add older items above; what is on screen stays where it is."""
+        self._model.prepend(items)
+        self._more_above, self._older_asked = more_above, False
+        self._sync()
+
+    def append_item(self, item: Item) -> None:
+        """Add a newer item below."""
+        if item.id in self._model:
+            self.update_item(item)
+            return
+        self._model.append(item)
+        self._note_unseen(item.id)
+        self._sync()
+
+    def update_item(self, item: Item) -> None:
+        """Replace the item of that id. Blocks that stay the same are not laid out again; the selection stays."""
+        was = self._model.node(item.id)
+        if was is None:
+            return
+        was_streaming = was.item.streaming
+        self._model.update(item)
+        self._note_unseen(item.id)
+        self._sync()
+        if was_streaming and not item.streaming and item.speaker is Speaker.ASSISTANT:
+            self._announce_reply(was)
+
+    def remove_item(self, item_id: str) -> None:
+        """Take the item of that id out."""
+        if self._model.remove(item_id) is not None:
+            self._unseen.discard(item_id)
+            self._sync()
+
+    def append_delta(self, item_id: str, kind: SectionKind, text: str) -> None:
+        """Add streamed text to an item; it is shown with the next frame."""
+        if self._model.append_delta(item_id, kind, text) is not None:
+            self._note_unseen(item_id)
+            self._want_frame()
+
+    # --- where the reader is
+
+    def scroll_to_end(self) -> None:
+        """Go to the end and follow it."""
+        self._flow.scroll_to_end()
+        self._sync()
+
+    def is_at_end(self) -> bool:
+        """Return whether the last words are on screen."""
+        return self._flow.is_at_end
+
+    def scroll_to_item(self, item_id: str) -> bool:
+        """Put the item of that id at the top; return whether it is there."""
+        node = self._model.node(item_id)
+        if node is not None:
+            self._flow.reveal(node, 0)
+            self._sync()
+        return node is not None
+
+    def item_at(self, pos: QPoint) -> str | None:
+        """Return the id of the item at a point of the view."""
+        placed = self._placed_at(QPointF(self.viewport().mapFrom(self, pos)), near=False)
+        return None if placed is None else placed.node.item.id
+
+    # --- selection and clipboard
+
+    def copy(self) -> None:
+        """Put the selection on the clipboard, as Markdown and as HTML."""
+        self._catch_up()
+        clipboard.copy_selection(self._model, self.selection, self)
+
+    def copy_plain(self) -> None:
+        """Put the selection on the clipboard as it looks, without any markup."""
+        self._catch_up()
+        clipboard.copy_plain(self._model, self.selection, self)
+
+    def copy_item(self, item_id: str) -> None:
+        """Put an item's whole text on the clipboard."""
+        node = self._model.node(item_id)
+        if node is not None:
+            self._catch_up()
+            clipboard.copy_node(self._model, node)
+
+    def select_all(self) -> None:
+        """Select every item."""
+        self.selection.select_all(self._model)
+        self.viewport().update()
+
+    def has_selection(self) -> bool:
+        """Return whether anything is selected."""
+        return bool(self.selection)
+
+    def selected_text(self) -> str:
+        """Return the selection as Markdown."""
+        self._catch_up()
+        return selected_text(self._model, self.selection, self)
+
+    # --- a reader of blocks, and a surface for gestures
+
+    def length(self, node: Node, at: int) -> int:
+        """Return the last position of a row."""
+        cell = self._rows.cell(node, at)
+        return 0 if cell is None else cell.length
+
+    def text(self, node: Node, at: int, start: int, end: int) -> str:
+        """Return the visible text between two positions of a row."""
+        cell = self._rows.cell(node, at)
+        return "" if cell is None else cell.text(start, end)
+
+    def target_at(self, point: QPointF) -> tuple[TargetId, Target] | None:
+        """Return what can be activated at a point of the viewport."""
+        placed = self._placed_at(point, near=False)
+        if placed is None:
+            return None
+        link = self._link_at(placed, point)
+        for target in self._rows.targets(placed):
+            is_link = target.kind is TargetKind.LINK
+            if (is_link and link and target.payload == link) or (not is_link and target.rect.contains(point)):
+                return self._id_of(placed, target), target
+        return None
+
+    def place_at(self, point: QPointF) -> Place | None:
+        """Return the text position nearest to a point of the viewport."""
+        placed = self._placed_at(point, near=True)
+        if placed is None:
+            return None
+        node, row = placed.node, placed.node.rows[placed.row]
+        cell = self._rows.cell(node, placed.row)
+        position = 0 if cell is None else cell.position_at(self._in_cell(placed, point))
+        return Place(node.order, row.key.section, row.key.block, position)
+
+    def bar_at(self, point: QPointF) -> Cell | None:
+        """Return the block whose thin bar is at a point of the viewport."""
+        placed = self._placed_at(point, near=False)
+        cell = None if placed is None else self._rows.cell(placed.node, placed.row)
+        bar = None if cell is None else cell.bar()
+        if placed is None or bar is None or not bar.adjusted(0, -4, 0, 4).contains(self._in_cell(placed, point)):
+            return None
+        return cell
+
+    def word_at(self, place: Place) -> tuple[Place, Place]:
+        """Return the bounds of the word at a place."""
+        cell = self._cell_at(place)
+        start, end = (place.position, place.position) if cell is None else cell.word_at(place.position)
+        return place._replace(position=start), place._replace(position=end)
+
+    def row_bounds(self, place: Place) -> tuple[Place, Place]:
+        """Return the bounds of the block at a place."""
+        cell = self._cell_at(place)
+        return place._replace(position=0), place._replace(position=0 if cell is None else cell.length)
+
+    def activate(self, which: TargetId, target: Target) -> None:
+        """Do what a target is there for."""
+        node = self._model.node_of_order(which.item)
+        if node is None:
+            return
+        match target.kind:
+            case TargetKind.LINK:
+                self.link_activated.emit(str(target.payload))
+            case TargetKind.ACTION:
+                self.action_triggered.emit(node.item.id, target.payload)
+            case TargetKind.FOLD:
+                self._flow.release()
+                self._model.toggle_fold(node, which.key.section)
+                self._sync()
+            case TargetKind.COPY:
+                clipboard.copy_code(node, which.key)
+                self._rows.look.copied = which
+                self._copied_timer.start(_COPIED_MS)
+                self.viewport().update()
+
+    def selection_moved(self, *, is_over: bool) -> None:
+        """Show the selection; while it is being made, the text stands still."""
+        if is_over:
+            self._flow.following = self._flow.is_at_end
+            clipboard.offer_selection(self._model, self.selection, self)
+        else:
+            self._flow.release()
+        self.viewport().update()
+
+    def scroll_for_drag(self, point: QPointF) -> bool:
+        """Scroll towards a pointer outside the window; return whether it is outside."""
+        beyond = min(0.0, point.y()) + max(0.0, point.y() - self.viewport().height())
+        if beyond:
+            self._scroll_by(math.ceil(beyond / 3) if beyond > 0 else math.floor(beyond / 3))
+            self._flow.release()
+        return bool(beyond)
+
+    # --- events
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self.viewport())
+        clip = QRectF(event.rect())
+        painter.fillRect(event.rect(), self._theme.surface)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self._paint_bubbles(painter)
+        for placed in self._flow.placed:
+            if placed.y < clip.bottom() and placed.y + placed.height > clip.top():
+                row = placed.node.rows[placed.row]
+                length = self.length(placed.node, placed.row) if self.selection else 0
+                selected = self.selection.within(placed.node, row, length)
+                self._rows.paint(painter, placed, clip, selected)
+        self._paint_ring(painter)
+        painter.end()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._sync()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._sync()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in {QEvent.Type.FontChange, QEvent.Type.ApplicationFontChange, QEvent.Type.LanguageChange}:
+            self.set_theme(self._theme)
+
+    def scrollContentsBy(self, dx: int, dy: int) -> None:  # noqa: ARG002
+        if self._is_syncing:
+            return
+        value = self.verticalScrollBar().value()
+        moved = value - self._flow.value
+        if abs(moved) <= 2 * self._flow.height:
+            self._flow.scroll_by(moved)
+        else:
+            self._flow.scroll_to(value)
+        self._sync()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        pixels = event.pixelDelta()
+        if pixels.isNull():
+            line = self._rows.style.line_height
+            pixels = QPoint(event.angleDelta().x() * line * 3 // 120, event.angleDelta().y() * line * 3 // 120)
+        across = pixels.x()
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier and not across:
+            across, pixels = pixels.y(), QPoint()
+        if abs(across) > abs(pixels.y()):
+            placed = self._placed_at(event.position(), near=False)
+            cell = None if placed is None else self._rows.cell(placed.node, placed.row)
+            if cell is not None and cell.scroll_sideways(-across):
+                self.viewport().update()
+        elif pixels.y():
+            self._scroll_by(-pixels.y())
+        event.accept()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() is Qt.MouseButton.LeftButton:
+            self._focused, self._has_ring = None, False
+            self._gestures.press(event)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        if event.button() is Qt.MouseButton.LeftButton:
+            self._gestures.double_click(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if event.buttons() & Qt.MouseButton.LeftButton:
+            self._gestures.move(event)
+        else:
+            self._hover(event.position())
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() is Qt.MouseButton.LeftButton:
+            self._gestures.release(event)
+            self._hover(event.position())
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Leave:
+            self._rows.look.hovered = None
+            self.viewport().update()
+        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
+            self._show_address(event)
+            return True
+        return super().viewportEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        menu = self.make_menu(event.pos())
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(event.globalPos())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if not self._run_key(event):
+            event.ignore()
+
+    def focusNextPrevChild(self, next: bool) -> bool:  # noqa: A002, FBT001
+        """Move among the targets on screen first, then on to the next widget."""
+        reachable = self._reachable()
+        ids = [which for which, _ in reachable]
+        at = ids.index(self._focused) if self._focused in ids else (-1 if next else len(ids))
+        at += 1 if next else -1
+        if 0 <= at < len(ids):
+            self._focused = ids[at]
+            self._bring_into_view(reachable[at][1].rect)
+            self.viewport().update()
+            return True
+        self._focused = None
+        self.viewport().update()
+        return super().focusNextPrevChild(next)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self._has_ring = event.reason() in {
+            Qt.FocusReason.TabFocusReason,
+            Qt.FocusReason.BacktabFocusReason,
+            Qt.FocusReason.ShortcutFocusReason,
+        }
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self._has_ring = False
+        if event.reason() is not Qt.FocusReason.PopupFocusReason:
+            self._focused = None
+        self.viewport().update()
+
+    # --- for the accessible tree
+
+    @property
+    def nodes(self) -> Sequence[Node]:
+        """All items in order."""
+        return self._model.nodes
+
+    def rect_of(self, node: Node) -> QRect:
+        """Return where an item is, relative to the viewport; far away it is estimated."""
+        top = _MARGIN + self._model.heights.top(self._model.index_of(node)) - self._flow.value
+        return QRect(0, top, self.viewport().width(), node.heights.total)
+
+    # --- private
+
+    def _build(self) -> None:
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setAccessibleName(self.tr("Transcript"))
+        viewport = self.viewport()
+        viewport.setMouseTracking(True)
+        viewport.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        viewport.setCursor(Qt.CursorShape.IBeamCursor)
+        self._jump.set_theme(self._theme)
+
+    def _single_shot(self, run: Callable[[], None]) -> QTimer:
+        timer = QTimer(self)
+        timer.setSingleShot(True)
+        timer.timeout.connect(run)
+        return timer
+
+    def _sync(self) -> None:
+        """Lay out what is on screen and tell everyone about it."""
+        if self._is_syncing:
+            self._must_sync_again = True
+            return
+        self._is_syncing = True
+        try:
+            for _ in range(3):  # a scroll bar that comes or goes changes the width
+                self._must_sync_again = False
+                self._lay_out()
+                if not self._must_sync_again:
+                    break
+        finally:
+            self._is_syncing = False
+        self._tell()
+        if self._model.is_behind:
+            self._want_frame()
+        self.viewport().update()
+
+    def _lay_out(self) -> None:
+        scale = self._rows.set_width(self.viewport().width())
+        if scale is not None:
+            self._model.rescale(scale)
+        self._flow.height = self.viewport().height()
+        self._flow.settle()
+        bar = self.verticalScrollBar()
+        bar.setPageStep(self._flow.height)
+        bar.setSingleStep(self._rows.style.line_height)
+        bar.setRange(0, max(0, self._flow.total - self._flow.height))
+        bar.setValue(self._flow.value)
+        self._jump.place(width=self.viewport().width(), bottom=self.height())
+
+    def _tell(self) -> None:
+        at_end = self._flow.is_at_end
+        if at_end and self._unseen:
+            self._unseen.clear()
+            self._show_unseen()
+        if at_end is not self._was_at_end:
+            self._was_at_end = at_end
+            self.at_end_changed.emit(at_end)
+        self._jump.setVisible(not at_end)
+        if (
+            self._more_above
+            and not self._older_asked
+            and self._flow.height
+            and self._flow.value < 2 * self._flow.height
+        ):
+            self._older_asked = True
+            self.older_wanted.emit()
+        waits = any(placed.node.rows[placed.row].kind is RowKind.WAIT for placed in self._flow.placed)
+        if waits and self._moves():
+            if not self._wait_timer.isActive():
+                self._wait_timer.start()
+        else:
+            self._wait_timer.stop()
+            self._rows.look.wait_step = None
+
+    def _forget_copied(self) -> None:
+        self._rows.look.copied = None
+        self.viewport().update()
+
+    def _paint_bubbles(self, painter: QPainter) -> None:
+        """Paint the grounds of user items, each as one shape however many rows it has."""
+        seen: set[int] = set()
+        for placed in self._flow.placed:
+            node = placed.node
+            if node.item.speaker is not Speaker.USER or node.order in seen:
+                continue
+            seen.add(node.order)
+            rows = [at for at, row in enumerate(node.rows) if row.block is not None]
+            if not rows:
+                continue
+            origin = placed.y - node.heights.top(placed.row)
+            top = origin + node.heights.top(rows[0]) + 4
+            bottom = origin + node.heights.top(rows[-1] + 1)
+            height = self._flow.height
+            self._rows.paint_bubble(painter, node, max(top, -40), min(bottom, height + 40))
+
+    def _paint_ring(self, painter: QPainter) -> None:
+        if not self.hasFocus():
+            return
+        painter.setPen(QPen(self._theme.accent, 2))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for which, target in self._reachable() if self._focused is not None else []:
+            if which == self._focused:
+                painter.drawRoundedRect(target.rect.adjusted(-2, -1, 2, 1), 5, 5)
+                return
+        if self._has_ring and self._focused is None:
+            painter.drawRect(QRectF(self.viewport().rect()).adjusted(1, 1, -1, -1))
+
+    def _run_key(self, event: QKeyEvent) -> bool:
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy()
+            return True
+        if event.matches(QKeySequence.StandardKey.SelectAll):
+            self.select_all()
+            return True
+        page = self._flow.height - 2 * self._rows.style.line_height
+        line = 2 * self._rows.style.line_height
+        distances = {Qt.Key.Key_Up: -line, Qt.Key.Key_Down: line, Qt.Key.Key_PageUp: -page, Qt.Key.Key_PageDown: page}
+        key = Qt.Key(event.key())
+        if key in distances and not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
+            self._scroll_by(distances[key])
+        elif key is Qt.Key.Key_Home:
+            self._flow.scroll_to(0)
+            self._sync()
+        elif key is Qt.Key.Key_End:
+            self.scroll_to_end()
+        elif key in {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space}:
+            return self._activate_focused()
+        else:
+            return False
+        return True
+
+    def _activate_focused(self) -> bool:
+        for which, target in self._reachable():
+            if which == self._focused:
+                self.activate(which, target)
+                return True
+        return False
+
+    def _moves(self) -> bool:
+        return bool(self.style().styleHint(QStyle.StyleHint.SH_Widget_Animation_Duration, None, self))
+
+    def _step_wait(self) -> None:
+        self._rows.look.wait_step = (self._rows.look.wait_step or 0) + 1
+        self.viewport().update()
+
+    def _want_frame(self) -> None:
+        if not self._frame_timer.isActive():
+            # A frame that takes long is followed by a longer pause: the window stays alive.
+            pause = max(FRAME_MS, 3 * self._frame_cost_ms)
+            self._frame_timer.start(max(0, pause - self._since_frame.elapsed()))
+
+    def _show_arrivals(self) -> None:
+        self._since_frame.restart()
+        self._model.catch_up()
+        self._sync()
+        self._frame_cost_ms = self._since_frame.elapsed()
+
+    def _catch_up(self) -> None:
+        if self._frame_timer.isActive():
+            self._frame_timer.stop()
+            self._show_arrivals()
+
+    def _note_unseen(self, item_id: str) -> None:
+        if not self._was_at_end and item_id not in self._unseen:
+            self._unseen.add(item_id)
+            self._show_unseen()
+
+    def _show_unseen(self) -> None:
+        self._jump.show_count(len(self._unseen))
+        self.unseen_changed.emit(len(self._unseen))
+
+    def _announce_reply(self, node: Node) -> None:
+        words = sum(section.words for section in node.sections if section.kind == "text")
+        text = self.tr("Reply finished, %1 words").replace("%1", self.locale().toString(words))
+        self.reply_announced.emit(text)
+        announce(self, text)
+
+    def _scroll_by(self, pixels: int) -> None:
+        self._flow.scroll_by(pixels)
+        self._sync()
+
+    def _placed_at(self, point: QPointF, *, near: bool) -> Placed | None:
+        placed = self._flow.placed
+        for each in placed:
+            if each.y <= point.y() < each.y + each.height:
+                return each
+        if near and placed:
+            return placed[0] if point.y() < placed[0].y else placed[-1]
+        return None
+
+    def _in_cell(self, placed: Placed, point: QPointF) -> QPointF:
+        frame = self._rows.frame(placed.node, placed.row)
+        return point - QPointF(frame.x, placed.y + frame.above)
+
+    def _link_at(self, placed: Placed, point: QPointF) -> str:
+        cell = self._rows.cell(placed.node, placed.row)
+        return "" if cell is None else cell.link_at(self._in_cell(placed, point))
+
+    def _cell_at(self, place: Place) -> Cell | None:
+        node = self._model.node_of_order(place.item)
+        if node is None:
+            return None
+        at = node.row_at_key(RowKey(place.section, place.block))
+        return self._rows.cell(node, at) if node.rows[at].key == (place.section, place.block) else None
+
+    def _id_of(self, placed: Placed, target: Target) -> TargetId:
+        return TargetId(placed.node.order, placed.node.rows[placed.row].key, target.number)
+
+    def _reachable(self) -> list[tuple[TargetId, Target]]:
+        height = self.viewport().height()
+        return [
+            (self._id_of(placed, target), target)
+            for placed in self._flow.placed
+            for target in self._rows.targets(placed)
+            if target.rect.bottom() > 0 and target.rect.top() < height
+        ]
+
+    def _bring_into_view(self, rect: QRectF) -> None:
+        if rect.top() < 0:
+            self._scroll_by(math.floor(rect.top()) - _MARGIN)
+        elif rect.bottom() > self.viewport().height():
+            self._scroll_by(math.ceil(rect.bottom()) - self.viewport().height() + _MARGIN)
+
+    def _hover(self, point: QPointF) -> None:
+        found = self.target_at(point)
+        which = None if found is None else found[0]
+        placed = self._placed_at(point, near=False)
+        cursor = Qt.CursorShape.ArrowCursor
+        if found is not None:
+            cursor = Qt.CursorShape.PointingHandCursor
+        elif placed is not None and self._rows.cell(placed.node, placed.row) is not None:
+            cursor = Qt.CursorShape.ArrowCursor if self.bar_at(point) else Qt.CursorShape.IBeamCursor
+        self.viewport().setCursor(cursor)
+        if which != self._rows.look.hovered:
+            self._rows.look.hovered = which
+            self.viewport().update()
+
+    def _show_address(self, event: QHelpEvent) -> None:
+        found = self.target_at(QPointF(event.pos()))
+        if found is not None and found[1].kind is TargetKind.LINK:
+            # The blank in front keeps Qt from taking the address for rich text.
+            QToolTip.showText(event.globalPos(), str(found[1].payload)[:_MAX_ADDRESS_CHARS], self.viewport())
+        else:
+            QToolTip.hideText()
+
+    def make_menu(self, pos: QPoint) -> QMenu:
+        """Return the context menu of a point of the viewport: only what can be done there."""
+        menu = QMenu(self)
+        target = self.target_at(QPointF(pos))
+        placed = self._placed_at(QPointF(pos), near=False)
+        if target is not None and target[1].kind is TargetKind.LINK:
+            address = str(target[1].payload)
+            menu.addAction(self.tr("Copy link address"), lambda: clipboard.copy_text(address))
+        if self.has_selection():
+            menu.addAction(self.tr("Copy"), self.copy)
+            menu.addAction(self.tr("Copy as plain text"), self.copy_plain)
+        if placed is not None and item_text(placed.node):
+            item_id = placed.node.item.id
+            menu.addAction(self.tr("Copy message"), lambda: self.copy_item(item_id))
+        if self._model.nodes:
+            menu.addAction(self.tr("Select all"), self.select_all)
+        return menu
