@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import Final, cast
 
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -29,6 +30,15 @@ _BAR_HEIGHT: Final = 4
 _BAR_ROOM: Final = 10
 _MAX_LINKS: Final = 200
 _MAX_QUOTES: Final = 30
+
+
+class Tone(Enum):
+    """How loud a text is."""
+
+    PLAIN = auto()
+    MUTED = auto()
+    NOTICE = auto()
+    """Muted and centred."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,11 +253,11 @@ class Cell:
 class TextCell(Cell):
     """Markdown or plain text; `html` makes escaped HTML of a block."""
 
-    def __init__(self, block: Block, style: Style, html: Callable[[Block], str], *, is_muted: bool = False) -> None:
+    def __init__(self, block: Block, style: Style, html: Callable[[Block], str], *, tone: Tone) -> None:
         super().__init__(block, style)
         self._html = html
-        self._is_muted = is_muted
-        self._document.setDefaultStyleSheet(style.sheet(muted=is_muted))
+        self._tone = tone
+        self._document.setDefaultStyleSheet(style.sheet(muted=tone is not Tone.PLAIN))
         self._document.setIndentWidth(24)
         self._show()
 
@@ -257,15 +267,13 @@ class TextCell(Cell):
         self._show()
         self._lay_out()
 
-    def shrink(self) -> None:
-        """Take no more width than the text needs; right-to-left paragraphs then start at that edge."""
-        self._document.setTextWidth(min(self._room(), math.ceil(self._document.idealWidth()) + 1))
-
     def _show(self) -> None:
         option = QTextOption()
         option.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)
         is_unbroken = _LONG_WORD.search(self.block.source) is not None
         # Looking for a place to break a word is quadratic in its length.
+        if self._tone is Tone.NOTICE:
+            option.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         option.setWrapMode(
             QTextOption.WrapMode.WrapAnywhere if is_unbroken else QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere
         )
@@ -284,7 +292,7 @@ class TextCell(Cell):
         QTextCursor(last).mergeBlockFormat(plain)
 
     def _text_colour(self) -> QColor:
-        return self._style.theme.muted if self._is_muted else self._style.theme.text
+        return self._style.theme.text if self._tone is Tone.PLAIN else self._style.theme.muted
 
     def _paint_below(self, painter: QPainter) -> None:
         """Paint the bars beside quotes."""

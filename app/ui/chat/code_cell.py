@@ -8,6 +8,7 @@ from PySide6.QtGui import (
     QPainter,
     QPainterPath,
     QPen,
+    QTextBlockFormat,
     QTextCharFormat,
     QTextCursor,
     QTextLayout,
@@ -106,6 +107,11 @@ class CodeCell(Cell):
         option.setWrapMode(QTextOption.WrapMode.WrapAnywhere if is_unbroken else QTextOption.WrapMode.NoWrap)
         self._document.setDefaultTextOption(option)
         self._document.setPlainText(self.block.code)
+        spaced = QTextBlockFormat()
+        spaced.setLineHeight(125, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
+        cursor = QTextCursor(self._document)
+        cursor.select(QTextCursor.SelectionType.Document)
+        cursor.mergeBlockFormat(spaced)
         if self.block.closed:
             self._colour()
 

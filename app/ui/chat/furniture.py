@@ -14,6 +14,7 @@ from app.ui.chat.transcript_model import Node
 _MAX_NOTE_CHARS: Final = 2_000
 _BUTTON_PADDING: Final = 14
 _BUTTON_GAP: Final = 8
+_FOLD_PADDING: Final = 8
 
 
 def header_text(item: Item) -> tuple[str, str]:
@@ -82,7 +83,9 @@ def paint_header(painter: QPainter, style: Style, item: Item, rect: QRectF) -> N
 def fold_rect(style: Style, node: Node, section: int, rect: QRectF) -> QRectF:
     """Return where the fold line is within its row."""
     advance = QFontMetricsF(style.small).horizontalAdvance(fold_text(node, section))
-    return QRectF(rect.left(), rect.top(), min(rect.width(), advance + 20), rect.height())
+    return QRectF(
+        rect.left() - _FOLD_PADDING, rect.top(), min(rect.width(), advance) + 2 * _FOLD_PADDING, rect.height()
+    )
 
 
 def paint_fold(painter: QPainter, style: Style, node: Node, section: int, rect: QRectF, *, hovered: bool) -> None:
@@ -94,7 +97,7 @@ def paint_fold(painter: QPainter, style: Style, node: Node, section: int, rect: 
         painter.drawRoundedRect(pill, 6, 6)
     painter.setFont(style.small)
     painter.setPen(style.theme.text if hovered else style.theme.muted)
-    inner = pill.adjusted(10, 0, 0, 0)
+    inner = pill.adjusted(_FOLD_PADDING, 0, 0, 0)
     painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, fold_text(node, section))
 
 

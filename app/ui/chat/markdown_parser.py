@@ -79,7 +79,7 @@ class _Renderer(RendererHTML):
         return self.fence(tokens, idx, options, env)
 
     def table_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        return '<table border="1" cellspacing="0" cellpadding="6">\n'
+        return '<table border="1" cellspacing="0" cellpadding="5">\n'
 
     def th_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         return f"<th{_alignment(tokens[idx])}>"
@@ -108,7 +108,14 @@ class _Renderer(RendererHTML):
         options: OptionsDict,
         env: EnvType,
     ) -> str:
-        return f'<div class="footnote"><b>{escape(str(tokens[idx].meta["label"]))}.</b>\n'
+        # The number stands in the first paragraph, if the note begins with one.
+        has_words = idx + 1 < len(tokens) and tokens[idx + 1].type == "paragraph_open"
+        return '<div class="footnote">\n' if has_words else f'<div class="footnote"><p>{_number(tokens[idx])}</p>\n'
+
+    def paragraph_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        if idx and tokens[idx - 1].type == "footnote_reference_open":
+            return f"<p>{_number(tokens[idx - 1])} "
+        return self.renderToken(tokens, idx, options, env)
 
     def footnote_reference_close(
         self,
@@ -129,6 +136,10 @@ class _Renderer(RendererHTML):
         return f'<p align="center">{self.math_inline(tokens, idx, options, env)}</p>\n'
 
 
+def _number(footnote: Token) -> str:
+    return f"<b>{escape(str(footnote.meta['label']))}.</b>"
+
+
 def _host(address: str) -> str:
     try:
         return urlsplit(address).hostname or ""
@@ -146,4 +157,4 @@ def _is_in_link(tokens: Sequence[Token], place: int) -> bool:
 def _alignment(cell: Token) -> str:
     style = str(cell.attrGet("style") or "")
     _, _, side = style.partition("text-align:")
-    return f' align="{escape(side.strip())}"' if side else ""
+    return f' align="{escape(side.strip() or "left")}"'

@@ -11,7 +11,7 @@ from PySide6.QtGui import QFontMetricsF, QPainter
 from app.ui.chat import furniture
 from app.ui.chat.block_html import block_html
 from app.ui.chat.blocks import Block, BlockKind
-from app.ui.chat.cells import Cell, Ink, TextCell
+from app.ui.chat.cells import Cell, Ink, TextCell, Tone
 from app.ui.chat.code_cell import CodeCell
 from app.ui.chat.flow import Placed
 from app.ui.chat.items import Speaker
@@ -29,6 +29,9 @@ _REASONING_INDENT: Final = 14
 _ITEM_GAP: Final = 22
 _BLOCK_GAP: Final = 10
 _HEADING_GAP: Final = 18
+_CODE_GAP: Final = 14
+_BUBBLE_BELOW: Final = 6
+"""The spacing of lines leaves some room below the last one."""
 
 
 class Frame(NamedTuple):
@@ -107,13 +110,13 @@ class Rows:
         """Return where the content of a row stands."""
         row = node.rows[at]
         above, below = self._gaps(node, at, row)
-        if row.kind in {RowKind.HEADER, RowKind.FOOTER, RowKind.WAIT}:
+        if row.kind in {RowKind.HEADER, RowKind.FOOTER, RowKind.WAIT, RowKind.FOLD}:
             return Frame(self._column_x, above, self._column, below)
         if node.item.speaker is Speaker.USER:
             width = self.bubble_width(node)
             left = self._column_x + self._column - width
             return Frame(left + _BUBBLE_PADDING, above, width - 2 * _BUBBLE_PADDING, below)
-        if row.kind is not RowKind.FOLD and self._is_reasoning(node, row):
+        if self._is_reasoning(node, row):
             return Frame(self._column_x + _REASONING_INDENT, above, self._column - _REASONING_INDENT, below)
         return Frame(self._column_x, above, self._column, below)
 
@@ -253,11 +256,15 @@ class Rows:
             return 4, 0
         is_user = node.item.speaker is Speaker.USER
         is_last = at + 1 == len(node.rows) or node.rows[at + 1].block is None
-        below = _BUBBLE_PADDING - 4 if is_user and is_last else 0
+        below = _BUBBLE_BELOW if is_user and is_last else 0
+        if is_user and is_last and row.block.kind is BlockKind.CODE:
+            below = _BUBBLE_PADDING
         if previous.kind is RowKind.HEADER:
             return (_BUBBLE_PADDING - 4) + 4 if is_user else 2, below
         if row.block.gap != "\n\n":
             return 0 if row.block.kind is not BlockKind.MARKDOWN else 2, below
+        if BlockKind.CODE in {row.block.kind, previous.block.kind if previous.block else None}:
+            return _CODE_GAP, below
         is_heading = row.block.kind is BlockKind.MARKDOWN and row.block.source.startswith("#")
         return _HEADING_GAP if is_heading else _BLOCK_GAP, below
 
@@ -292,5 +299,6 @@ class Rows:
         def html(shown: Block) -> str:
             return block_html(shown, section.splitter.references if section.splitter else References())
 
-        is_muted = self._is_reasoning(node, row) or node.item.speaker is Speaker.NOTICE
-        return TextCell(block, self.style, html, is_muted=is_muted)
+        if node.item.speaker is Speaker.NOTICE:
+            return TextCell(block, self.style.for_notices(), html, tone=Tone.NOTICE)
+        return TextCell(block, self.style, html, tone=Tone.MUTED if self._is_reasoning(node, row) else Tone.PLAIN)

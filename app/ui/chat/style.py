@@ -1,6 +1,6 @@
 """Fonts, distances and the style sheet of the transcript, made from a theme and the interface font."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QFontMetricsF
@@ -34,6 +34,10 @@ class Style:
         """A line of a header or a note."""
         return round(QFontMetricsF(self.small).height() * 1.3)
 
+    def for_notices(self) -> "Style":
+        """Return the same style with the body as small as a note."""
+        return replace(self, body=self.small)
+
     def sheet(self, *, muted: bool) -> str:
         """Return the style sheet of a document."""
         theme, size = self.theme, self.body.pointSizeF()
@@ -57,7 +61,7 @@ class Style:
             f"td, th {{ border: 1px solid {theme.border.name()} }}"
             f"th {{ background-color: {theme.code_header.name()}; font-weight: 600 }}"
             f".math {{ font-family: {_MATH_FAMILIES}; font-style: italic; font-size: {size * 1.08:.1f}pt }}"
-            f".footnote {{ color: {theme.muted.name()} }}"
+            f".footnote p {{ color: {theme.muted.name()}; font-size: {self.small.pointSizeF():.1f}pt }}"
         )
 
 
@@ -77,6 +81,18 @@ def make_style(theme: Theme, interface: QFont) -> Style:
     name = QFont(small)
     name.setWeight(QFont.Weight.DemiBold)
     return Style(theme, body, code, small, name)
+
+
+def scroll_bar_sheet(theme: Theme) -> str:
+    """Return the style sheet of a slim scroll bar."""
+    handle = blend(theme.muted, theme.surface, 0.45).name()
+    return (
+        f"QScrollBar:vertical {{ background: {theme.surface.name()}; width: 12px; margin: 0; border: none }}"
+        f"QScrollBar::handle:vertical {{ background: {handle}; border-radius: 4px; margin: 2px; min-height: 32px }}"
+        f"QScrollBar::handle:vertical:hover {{ background: {theme.muted.name()} }}"
+        "QScrollBar::add-line, QScrollBar::sub-line { height: 0 }"
+        "QScrollBar::add-page, QScrollBar::sub-page { background: none }"
+    )
 
 
 def blend(front: QColor, back: QColor, share: float) -> QColor:

@@ -33,7 +33,7 @@ from app.ui.chat.items import Item, SectionKind, Speaker
 from app.ui.chat.jump_button import JumpButton
 from app.ui.chat.rows import Rows
 from app.ui.chat.selection import Selection, item_text, selected_text
-from app.ui.chat.style import make_style
+from app.ui.chat.style import make_style, scroll_bar_sheet
 from app.ui.chat.targets import Target, TargetId, TargetKind
 from app.ui.chat.transcript_model import Node, Place, RowKey, RowKind, TranscriptModel
 from app.ui.theme import Theme
@@ -95,6 +95,7 @@ class TranscriptView(QAbstractScrollArea):
         self._theme = theme
         self._rows.set_style(make_style(theme, self.font()))
         self._jump.set_theme(theme)
+        self.verticalScrollBar().setStyleSheet(scroll_bar_sheet(theme))
         self._sync()
 
     def set_items(self, items: Sequence[Item], *, more_above: bool) -> None:
@@ -446,6 +447,7 @@ class TranscriptView(QAbstractScrollArea):
         viewport.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         viewport.setCursor(Qt.CursorShape.IBeamCursor)
         self._jump.set_theme(self._theme)
+        self.verticalScrollBar().setStyleSheet(scroll_bar_sheet(self._theme))
 
     def _single_shot(self, run: Callable[[], None]) -> QTimer:
         timer = QTimer(self)
