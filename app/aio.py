@@ -100,6 +100,11 @@ class TaskSet:
     def __len__(self) -> int:
         return len(self._tasks)
 
+    async def drain(self, *, timeout_seconds: float) -> None:
+        """Wait for the end of what runs, but not for ever."""
+        if self._tasks:
+            await asyncio.wait(list(self._tasks), timeout=timeout_seconds)
+
     async def close(self) -> None:
         """Cancel what runs and wait for its end."""
         tasks = list(self._tasks)

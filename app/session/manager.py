@@ -10,6 +10,7 @@ from app.aio import run_blocking
 from app.domain.chats import Access, ChatSummary, DeletedChat, TurnState
 from app.domain.errors import ChatInUse
 from app.domain.events import ChatChanged
+from app.domain.models import ModelCard
 from app.history.library import Library, load_meta, summary_of
 from app.history.reader import Page, Position
 from app.history.sidecars import write_sidecar
@@ -39,6 +40,10 @@ class SessionManager:
         self._workers: dict[str, Worker] = {}
         self._opening: dict[str, asyncio.Lock] = {}
         self._left: set[str] = set()
+
+    async def list_models(self) -> tuple[ModelCard, ...]:
+        """Return every model on offer; the first is the one new chats get."""
+        return self._env.providers.models()
 
     async def list_chats(self) -> tuple[ChatSummary, ...]:
         """Return all chats, the latest first. Raises StorageError."""

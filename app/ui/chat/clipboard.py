@@ -8,7 +8,6 @@ from PySide6.QtGui import QClipboard, QGuiApplication
 from app.ui.chat.block_html import block_html, plain_html
 from app.ui.chat.blocks import BlockKind, clean
 from app.ui.chat.items import Speaker
-from app.ui.chat.markdown import References
 from app.ui.chat.selection import BlockReader, Selection, item_text, selected_html, selected_text
 from app.ui.chat.transcript_model import Node, RowKey, TranscriptModel
 
@@ -82,6 +81,6 @@ def _item_html(model: TranscriptModel, node: Node) -> str:
     made = []
     for at, section in enumerate(node.sections):
         if not node.is_folded(at):
-            references = section.splitter.references if section.splitter else References()
+            references = section.references
             made += [block_html(block, references) for block in section.blocks]
     return "".join(made)

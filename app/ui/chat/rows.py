@@ -15,7 +15,6 @@ from app.ui.chat.cells import Cell, Ink, TextCell, Tone
 from app.ui.chat.code_cell import CodeCell
 from app.ui.chat.flow import Placed
 from app.ui.chat.items import Speaker
-from app.ui.chat.markdown import References
 from app.ui.chat.style import COLUMN_WIDTH, Style
 from app.ui.chat.targets import Target, TargetId, TargetKind
 from app.ui.chat.transcript_model import Node, Row, RowKey, RowKind, Scale, TranscriptModel
@@ -297,7 +296,7 @@ class Rows:
         section = node.sections[row.key.section]
 
         def html(shown: Block) -> str:
-            return block_html(shown, section.splitter.references if section.splitter else References())
+            return block_html(shown, section.references)
 
         if node.item.speaker is Speaker.NOTICE:
             return TextCell(block, self.style.for_notices(), html, tone=Tone.NOTICE)

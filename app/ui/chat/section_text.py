@@ -4,6 +4,7 @@ from typing import Final
 
 from app.ui.chat.blocks import Block, Limits, clean, typed_blocks
 from app.ui.chat.items import SectionKind
+from app.ui.chat.markdown import References
 from app.ui.chat.splitter import MarkdownSplitter
 
 _SLICE_CHARS: Final = 65_536
@@ -21,7 +22,8 @@ class SectionText:
         self.lines = text.count("\n") + 1
         self._pieces = [text]
         self._pending = text
-        self._splitter = MarkdownSplitter() if is_markdown else None
+        self._is_markdown = is_markdown
+        self._splitter: MarkdownSplitter | None = None
         self._is_finished = False
         self._ended_in_return = False
         self._was: list[Block] = []
@@ -74,10 +76,12 @@ class SectionText:
         if not self.is_pending:
             return None
         piece, self._pending = self._pending[:_SLICE_CHARS], self._pending[_SLICE_CHARS:]
-        if self._splitter is None:
+        if not self._is_markdown:
             self._pending = ""
             self._is_finished = True
             return self._show(typed_blocks(clean(self.text), Limits()))
+        if self._splitter is None:
+            self._splitter = MarkdownSplitter()
         if self._ended_in_return and piece.startswith("\n"):
             piece = piece[1:]  # the second half of a line end that came in two pieces
         self._ended_in_return = piece.endswith("\r")
@@ -88,9 +92,9 @@ class SectionText:
         return self._show(self._splitter.blocks)
 
     @property
-    def splitter(self) -> MarkdownSplitter | None:
-        """What holds the definitions that the blocks refer to; None for text shown as typed."""
-        return self._splitter
+    def references(self) -> References:
+        """The definitions that the blocks refer to; none for text shown as typed."""
+        return References() if self._splitter is None else self._splitter.references
 
     def _show(self, blocks: list[Block]) -> int:
         for at, (old, new) in enumerate(zip(self._was, blocks, strict=False)):

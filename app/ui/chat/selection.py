@@ -7,7 +7,6 @@ from typing import Final, NamedTuple, Protocol
 from app.ui.chat.block_html import block_html
 from app.ui.chat.blocks import clean
 from app.ui.chat.items import Speaker
-from app.ui.chat.markdown import References
 from app.ui.chat.transcript_model import Node, Place, Row, TranscriptModel
 
 _FAR: Final = 1 << 30
@@ -98,7 +97,7 @@ def selected_html(model: TranscriptModel, selection: Selection, reader: BlockRea
             continue
         if part.is_whole:
             section = part.node.sections[part.node.rows[part.at].key.section]
-            made.append(block_html(block, section.splitter.references if section.splitter else References()))
+            made.append(block_html(block, section.references))
         else:
             text = escape(reader.text(part.node, part.at, part.start, part.end)).replace("\n", "<br>")
             made.append(f"<pre>{text}</pre>" if block.code else f"<p>{text}</p>")

@@ -1,0 +1,129 @@
+"""The composition root: builds every concrete thing once, wires it, and takes it down in order."""
+
+import asyncio
+import logging
+import random
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import qasync
+from PySide6.QtWidgets import QApplication
+
+from app import APP_ID, APP_NAME, VERSION
+from app.aio import Engine, SystemClock, TaskSet
+from app.domain.ids import new_id
+from app.ui.bridge import Bridge, EventBuffer
+from app.ui.main_window import MainWindow
+from app.ui.single_instance import InstanceServer, ask_running_instance
+
+if TYPE_CHECKING:  # Built on the engine's thread after the first paint: it loads pydantic.
+    from app.domain.events import Emit
+    from app.session.manager import SessionManager
+
+log = logging.getLogger(__name__)
+
+QUIT_SECONDS: Final = 2.5
+"""How long quitting waits for what is owed to the disk; whole replies are there by then."""
+SWITCH_SECONDS: Final = 0.001
+"""How soon Python lets the interface's thread have a turn while the engine computes."""
+
+
+DRAIN_SECONDS: Final = 0.5
+"""How long quitting waits for the interface's own short tasks, such as keeping a draft."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line asks for."""
+
+    data_dir: Path
+    words_per_second: float
+    is_new_instance: bool
+
+
+def run(options: Options, qt_arguments: list[str]) -> int:
+    """Run the program with its window until it is closed; return the exit code."""
+    app = QApplication(qt_arguments)
+    app.setApplicationName(APP_NAME)
+    app.setApplicationVersion(VERSION)
+    app.setDesktopFileName(APP_ID)
+    app.setStyle("Fusion")
+    app.setQuitOnLastWindowClosed(False)
+    if not options.is_new_instance and ask_running_instance(options.data_dir):
+        print("Muntin is running already; its window comes to the front.")  # noqa: T201 - for whoever started it
+        return 0
+    sys.setswitchinterval(SWITCH_SECONDS)
+    loop = qasync.QEventLoop(app)
+    asyncio.set_event_loop(loop)
+    with loop:
+        loop.run_until_complete(_run(options))
+    return 0
+
+
+async def _run(options: Options) -> None:
+    program = Program(options, lambda emit: make_manager(options, emit))
+    closed = asyncio.Event()
+    program.window.closed.connect(closed.set)
+    app = QApplication.instance()
+    assert app is not None
+    app.aboutToQuit.connect(closed.set)
+    server = None if options.is_new_instance else InstanceServer(options.data_dir)
+    if server is not None:
+        server.raise_requested.connect(program.window.raise_window)
+    program.window.show()
+    await closed.wait()
+    if server is not None:
+        server.close()
+    await program.close()
+
+
+class Program:
+    """The window, the engine and the bridge between them."""
+
+    def __init__(self, options: Options, make_manager: "Callable[[Emit], SessionManager]") -> None:
+        self.engine = Engine(report)
+        self.tasks = TaskSet(report)
+        self._buffer = EventBuffer()
+        self.bridge = Bridge(self.engine, lambda: make_manager(self._buffer.put), self._buffer)
+        self.window = MainWindow(self.bridge, self.tasks, state_path=options.data_dir / "window.json", new_id=new_id)
+        self.window.first_painted.connect(self._begin)
+
+    def _begin(self) -> None:
+        """Start the engine once the window is there: its imports would hold up the first paint."""
+        self.engine.start()
+        self.window.start()
+
+    async def close(self) -> bool:
+        """Write what is owed and end the engine; return whether that took less than `QUIT_SECONDS`."""
+        await self.tasks.drain(timeout_seconds=DRAIN_SECONDS)
+        self.tasks.cancel_all()
+        return self.bridge.close(timeout_seconds=QUIT_SECONDS)
+
+
+def make_manager(options: Options, emit: "Emit") -> "SessionManager":
+    """Build everything below the interface. Runs on the engine's thread."""
+    from app.budget.tokens import TokenCounter
+    from app.history.library import Library
+    from app.providers.practice.provider import PracticeProvider
+    from app.providers.registry import Registry
+    from app.session.env import SessionEnv
+    from app.session.manager import SessionManager
+
+    practice = PracticeProvider(TokenCounter(), words_per_second=options.words_per_second)
+    env = SessionEnv(
+        providers=Registry([practice]),
+        emit=emit,
+        clock=SystemClock(),
+        new_id=new_id,
+        tasks=TaskSet(report),
+        random=random.random,
+    )
+    return SessionManager(env, Library(options.data_dir))
+
+
+def report(name: str, error: BaseException) -> None:
+    """Log what a task died of."""
+    log.error("%s failed", name, exc_info=error)

@@ -1,0 +1,138 @@
+"""Every action once: its text, its keys, its menu."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QWidget
+
+Keys = QKeySequence.StandardKey
+
+
+@dataclass(slots=True)
+class Actions:
+    """The window's actions; the window connects what they do."""
+
+    new_chat: QAction
+    recently_deleted: QAction
+    quit: QAction
+    undo: QAction
+    redo: QAction
+    cut: QAction
+    copy: QAction
+    copy_plain: QAction
+    paste: QAction
+    select_all: QAction
+    rename: QAction
+    delete: QAction
+    stop: QAction
+    resume: QAction
+    jump_to_latest: QAction
+    show_chats: QAction
+    next_pane: QAction
+    about: QAction
+
+
+def make_actions(window: QMainWindow) -> Actions:
+    """Make every action and put it into the menus of `window`."""
+
+    def action(text: str, keys: QKeySequence | Keys | str | None = None) -> QAction:
+        made = QAction(text, window)
+        if keys is not None:
+            made.setShortcut(QKeySequence(keys))
+        window.addAction(made)
+        return made
+
+    actions = Actions(
+        new_chat=action(_tr("&New chat"), Keys.New),
+        recently_deleted=action(_tr("Recently &deleted…")),
+        quit=action(_tr("&Quit"), "Ctrl+Q"),
+        undo=action(_tr("&Undo"), Keys.Undo),
+        redo=action(_tr("&Redo"), Keys.Redo),
+        cut=action(_tr("Cu&t"), Keys.Cut),
+        copy=action(_tr("&Copy"), Keys.Copy),
+        copy_plain=action(_tr("Copy as &plain text"), "Ctrl+Shift+C"),
+        paste=action(_tr("&Paste"), Keys.Paste),
+        select_all=action(_tr("Select &all"), Keys.SelectAll),
+        rename=action(_tr("&Rename…"), "F2"),
+        delete=action(_tr("&Delete")),
+        stop=action(_tr("&Stop the reply"), "Esc"),
+        resume=action(_tr("&Continue the reply")),
+        jump_to_latest=action(_tr("&Jump to latest")),
+        show_chats=action(_tr("&List of chats"), "F9"),
+        next_pane=action(_tr("&Next pane"), "F6"),
+        about=action(_tr("&About Muntin")),
+    )
+    actions.quit.setMenuRole(QAction.MenuRole.QuitRole)
+    actions.about.setMenuRole(QAction.MenuRole.AboutRole)
+    actions.show_chats.setCheckable(True)
+    _make_menus(window, actions)
+    return actions
+
+
+def _make_menus(window: QMainWindow, actions: Actions) -> None:
+    bar = window.menuBar()
+    file = bar.addMenu(_tr("&File"))
+    file.addActions([actions.new_chat, actions.recently_deleted])
+    file.addSeparator()
+    file.addAction(actions.quit)
+    edit = bar.addMenu(_tr("&Edit"))
+    edit.addActions([actions.undo, actions.redo])
+    edit.addSeparator()
+    edit.addActions([actions.cut, actions.copy, actions.copy_plain, actions.paste])
+    edit.addSeparator()
+    edit.addAction(actions.select_all)
+    _follow_focus(edit, actions)
+    chat = bar.addMenu(_tr("&Chat"))
+    chat.addActions([actions.rename, actions.delete])
+    chat.addSeparator()
+    chat.addActions([actions.stop, actions.resume, actions.jump_to_latest])
+    view = bar.addMenu(_tr("&View"))
+    view.addActions([actions.show_chats, actions.next_pane])
+    bar.addMenu(_tr("&Help")).addAction(actions.about)
+
+
+def _follow_focus(menu: QMenu, actions: Actions) -> None:
+    """Let the Edit menu act on whatever has the focus and can do it."""
+    names = {
+        actions.undo: "undo",
+        actions.redo: "redo",
+        actions.cut: "cut",
+        actions.copy: "copy",
+        actions.copy_plain: "copy_plain",
+        actions.paste: "paste",
+        actions.select_all: "selectAll",
+    }
+    for action, name in names.items():
+        action.triggered.connect(lambda _checked=False, name=name: _run_on_focus(name))
+
+    def show_what_works() -> None:
+        for action, name in names.items():
+            action.setEnabled(_on_focus(name) is not None)
+
+    def enable_all() -> None:
+        # The keys must work when the menu is shut.
+        for action in names:
+            action.setEnabled(True)
+
+    menu.aboutToShow.connect(show_what_works)
+    menu.aboutToHide.connect(enable_all)
+
+
+def _run_on_focus(name: str) -> None:
+    run = _on_focus(name)
+    if run is not None:
+        run()
+
+
+def _on_focus(name: str) -> Callable[[], None] | None:
+    widget: QWidget | None = QApplication.focusWidget()
+    found = getattr(widget, name, None)
+    if found is None and name == "selectAll":
+        found = getattr(widget, "select_all", None)
+    return found if callable(found) else None
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Actions", text)

@@ -1,0 +1,198 @@
+"""The only crossing between the engine and the interface. See ADR-0002.
+
+Calls go in as coroutines of the interface's loop; events come out as one Qt signal with a batch of
+them. Nothing else touches both threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal, Slot
+
+from app.aio import Engine
+from app.domain.events import ReplyDelta, SessionEvent
+
+if TYPE_CHECKING:  # These load pydantic, which must wait for the first paint.
+    from app.domain.chats import ChatSummary, DeletedChat
+    from app.domain.models import ModelCard
+    from app.history.reader import Page, Position
+    from app.session.inputs import Input, Outcome
+    from app.session.manager import OpenedChat, SessionManager
+
+T = TypeVar("T")
+
+FRAME_MS: Final = 33
+"""Text of running replies reaches the interface at most this often."""
+
+
+class EventBuffer(QObject):
+    """Takes events from any thread and hands them to the interface's thread in order.
+
+    Neighbouring deltas of one reply are joined; a batch of nothing but deltas waits for the next frame.
+    """
+
+    arrived = Signal(tuple)
+    """A batch of events, oldest first."""
+    _woken = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._lock = threading.Lock()
+        self._events: list[SessionEvent | list[ReplyDelta]] = []
+        self._is_awake = False
+        self._since_flush = QElapsedTimer()
+        self._since_flush.start()
+        self._frame = QTimer(self)
+        self._frame.setSingleShot(True)
+        self._frame.timeout.connect(self._flush)
+        self._woken.connect(self._wake, Qt.ConnectionType.QueuedConnection)
+
+    def put(self, event: SessionEvent) -> None:
+        """Add an event; may be called from any thread."""
+        with self._lock:
+            last = self._events[-1] if self._events else None
+            if isinstance(event, ReplyDelta):
+                if isinstance(last, list) and _joins(last[-1], event):
+                    last.append(event)
+                else:
+                    self._events.append([event])
+            else:
+                self._events.append(event)
+            if self._is_awake:
+                return
+            self._is_awake = True
+        self._woken.emit()
+
+    @Slot()
+    def _wake(self) -> None:
+        with self._lock:
+            is_text_only = all(isinstance(event, list) for event in self._events)
+        waited_ms = self._since_flush.elapsed()
+        if is_text_only and waited_ms < FRAME_MS:
+            self._frame.start(FRAME_MS - waited_ms)
+        else:
+            self._flush()
+
+    @Slot()
+    def _flush(self) -> None:
+        with self._lock:
+            events, self._events = self._events, []
+            self._is_awake = False
+        self._since_flush.restart()
+        if events:
+            self.arrived.emit(tuple(_joined(event) if isinstance(event, list) else event for event in events))
+
+
+class Bridge(QObject):
+    """What the interface may ask of the engine, and what it hears of it."""
+
+    events_arrived = Signal(tuple)
+    """A batch of `SessionEvent`, oldest first."""
+
+    def __init__(self, engine: Engine, make_manager: Callable[[], SessionManager], buffer: EventBuffer) -> None:
+        super().__init__()
+        self._engine = engine
+        self._make_manager = make_manager
+        self._manager: SessionManager | None = None
+        self._made = threading.Lock()
+        buffer.arrived.connect(self.events_arrived)
+
+    async def list_models(self) -> tuple[ModelCard, ...]:
+        """Return every model on offer; the first is the one new chats get."""
+        return await self._ask(lambda manager: manager.list_models())
+
+    async def list_chats(self) -> tuple[ChatSummary, ...]:
+        """Return all chats, the latest first. Raises StorageError."""
+        return await self._ask(lambda manager: manager.list_chats())
+
+    async def create_chat(self, model: str) -> ChatSummary:
+        """Make an empty chat. Raises StorageError."""
+        return await self._ask(lambda manager: manager.create_chat(model))
+
+    async def open_chat(self, session: str) -> OpenedChat:
+        """Open a chat. Raises ChatNotFound, StorageError."""
+        return await self._ask(lambda manager: manager.open_chat(session))
+
+    async def leave_chat(self, session: str) -> None:
+        """Tell that a chat is shown no longer."""
+        await self._ask(lambda manager: manager.leave_chat(session))
+
+    async def page_before(self, session: str, end: Position) -> Page:
+        """Return an older page of history. Raises ChatNotFound, StorageError."""
+        return await self._ask(lambda manager: manager.page_before(session, end))
+
+    async def send(self, session: str, item: Input) -> Outcome:
+        """Start a turn. Raises ChatNotFound, StorageError."""
+        return await self._ask(lambda manager: manager.send(session, item))
+
+    async def stop(self, session: str) -> None:
+        """End the running turn; what has come is kept."""
+        await self._ask(lambda manager: manager.stop(session))
+
+    async def take_over(self, session: str) -> bool:
+        """Become the one who may write; return whether the chat was free. Raises StorageError."""
+        return await self._ask(lambda manager: manager.take_over(session))
+
+    async def save_draft(self, session: str, text: str) -> None:
+        """Keep what stands in the composer. Raises StorageError."""
+        await self._ask(lambda manager: manager.save_draft(session, text))
+
+    async def rename_chat(self, session: str, title: str) -> ChatSummary:
+        """Give a chat a title. Raises ChatInUse, ChatNotFound, StorageError."""
+        return await self._ask(lambda manager: manager.rename_chat(session, title))
+
+    async def delete_chat(self, session: str) -> None:
+        """Move a chat to the trash. Raises ChatInUse, ChatNotFound, StorageError."""
+        await self._ask(lambda manager: manager.delete_chat(session))
+
+    async def restore_chat(self, session: str) -> ChatSummary:
+        """Move a chat back from the trash. Raises ChatNotFound, StorageError."""
+        return await self._ask(lambda manager: manager.restore_chat(session))
+
+    async def list_deleted(self) -> tuple[DeletedChat, ...]:
+        """Return what lies in the trash, the latest first."""
+        return await self._ask(lambda manager: manager.list_deleted())
+
+    async def purge_chat(self, session: str) -> None:
+        """Remove a chat from the trash for good. Raises StorageError."""
+        await self._ask(lambda manager: manager.purge_chat(session))
+
+    async def tidy_trash(self) -> None:
+        """Remove what has been in the trash for 30 days."""
+        await self._ask(lambda manager: manager.tidy_trash())
+
+    def close(self, *, timeout_seconds: float) -> bool:
+        """Stop every turn, write what is owed, end the engine; return whether that took less than the time."""
+        if self._manager is not None and self._engine.is_running:
+            closing = self._engine.submit(self._manager.close())
+            try:
+                closing.result(timeout_seconds)
+            except TimeoutError:
+                return False
+        return self._engine.stop(timeout_seconds=timeout_seconds)
+
+    async def _ask(self, call: Callable[[SessionManager], Coroutine[Any, Any, T]]) -> T:
+        async def run() -> T:
+            return await call(self._get_manager())
+
+        return await asyncio.wrap_future(self._engine.submit(run()))
+
+    def _get_manager(self) -> SessionManager:
+        """Return the manager, made on the engine's thread at the first call: it brings heavy imports."""
+        with self._made:
+            if self._manager is None:
+                self._manager = self._make_manager()
+            return self._manager
+
+
+def _joins(last: ReplyDelta, event: ReplyDelta) -> bool:
+    return (last.row_id, last.kind) == (event.row_id, event.kind)
+
+
+def _joined(deltas: list[ReplyDelta]) -> ReplyDelta:
+    return replace(deltas[0], text="".join(delta.text for delta in deltas))

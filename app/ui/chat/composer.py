@@ -1,0 +1,219 @@
+"""Where a message is written: grows with its text, sends with Enter, keeps the draft otherwise."""
+
+from typing import Final
+
+from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QFocusEvent, QInputMethodEvent, QKeyEvent, QTextOption
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.ui.theme import Theme, tinted_icon
+
+MOST_HEIGHT: Final = 0.4
+"""Share of the window's height the field may grow to."""
+MAX_COLUMN: Final = 784
+"""Width in pixels of the column the transcript is set in."""
+
+
+class ComposerField(QPlainTextEdit):
+    """A plain text field in which Enter submits."""
+
+    submitted = Signal()
+    focus_changed = Signal(bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("composerField")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setTabChangesFocus(True)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.document().setDocumentMargin(2)
+        self.document().documentLayout().documentSizeChanged.connect(self.updateGeometry)
+        self._is_composing = False
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        newline = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier
+        if is_enter and not self._is_composing and not event.modifiers() & newline:
+            event.accept()
+            self.submitted.emit()
+            return
+        if is_enter and event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            # Qt would put in U+2028 here, which no model expects.
+            self.insertPlainText("\n")
+            self.ensureCursorVisible()
+            return
+        super().keyPressEvent(event)
+
+    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
+        self._is_composing = bool(event.preeditString())
+        super().inputMethodEvent(event)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        if source.hasText():
+            self.insertPlainText(source.text())
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        return source.hasText()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.focus_changed.emit(self.hasFocus())
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.focus_changed.emit(self.hasFocus())
+
+    def sizeHint(self) -> QSize:
+        line = self.fontMetrics().lineSpacing()
+        lines = max(1, int(self.document().size().height()))
+        wanted = lines * line + 2 * int(self.document().documentMargin()) + 2
+        window = self.window()
+        most = max(3 * line, int(window.height() * MOST_HEIGHT)) if window is not None else 10 * line
+        return QSize(120, min(wanted, most))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(60, self.sizeHint().height())
+
+
+class Composer(QWidget):
+    """The field, its button and the line below it.
+
+    While a reply is written the button stops it and Enter keeps the draft. While a message is being
+    written to disk the field can't be changed.
+    """
+
+    send_requested = Signal(str)
+    stop_requested = Signal()
+    text_changed = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("composerArea")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._is_streaming = False
+        self._may_write = True
+        self.field = ComposerField()
+        self.field.setPlaceholderText(self.tr("Write a message…"))
+        self.field.setAccessibleName(self.tr("Message"))
+        self._button = QToolButton()
+        self._button.setObjectName("sendButton")
+        self._button.setProperty("isPrimary", "true")
+        self._button.setFixedSize(32, 32)
+        self._button.setIconSize(QSize(18, 18))
+        self._hint = QLabel()
+        self._hint.setObjectName("composerHint")
+        self._hint.setTextFormat(Qt.TextFormat.PlainText)
+        self._hint.setWordWrap(True)
+        self._frame = QFrame()
+        self._frame.setObjectName("composer")
+        inner = QHBoxLayout(self._frame)
+        inner.setContentsMargins(12, 8, 8, 8)
+        inner.setSpacing(8)
+        inner.addWidget(self.field, 1)
+        inner.addWidget(self._button, 0, Qt.AlignmentFlag.AlignBottom)
+        column = QWidget()
+        column.setMaximumWidth(MAX_COLUMN)
+        stack = QVBoxLayout(column)
+        stack.setContentsMargins(12, 0, 12, 8)
+        stack.setSpacing(4)
+        stack.addWidget(self._frame)
+        stack.addWidget(self._hint)
+        outer = QHBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addStretch(1)
+        outer.addWidget(column, 1000)
+        outer.addStretch(1)
+        self.setFocusProxy(self.field)
+        self.field.submitted.connect(self.submit)
+        self.field.focus_changed.connect(self._show_focus)
+        self.field.textChanged.connect(self._text_changed)
+        self._button.clicked.connect(self._press_button)
+        self.set_theme(theme)
+        self.set_hint("")
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw the button's icons in the colours of `theme`."""
+        self._send_icon = tinted_icon("arrow-up", theme.accent_text)
+        self._stop_icon = tinted_icon("square", theme.accent_text)
+        self._show_button()
+
+    def text(self) -> str:
+        """Return what stands in the field."""
+        return self.field.toPlainText()
+
+    def set_text(self, text: str) -> None:
+        """Replace what stands in the field; the cursor goes behind it."""
+        self.field.setPlainText(text)
+        cursor = self.field.textCursor()
+        cursor.movePosition(cursor.MoveOperation.End)
+        self.field.setTextCursor(cursor)
+
+    def set_streaming(self, *, on: bool) -> None:
+        """Say whether a reply is being written, so that Send is Stop."""
+        if on != self._is_streaming:
+            self._is_streaming = on
+            self.set_hint("")
+        self._show_button()
+
+    def set_writable(self, *, on: bool) -> None:
+        """Say whether messages may be written here at all."""
+        self._may_write = on
+        self.field.setReadOnly(not on)
+        self._show_button()
+
+    def set_hint(self, text: str, *, is_error: bool = False) -> None:
+        """Show a line below the field; empty shows how to send."""
+        self._hint.setText(text or self.tr("Enter sends, Shift+Enter starts a new line"))
+        self._hint.setProperty("isError", is_error)
+        self._hint.style().polish(self._hint)
+
+    @Slot()
+    def submit(self) -> None:
+        """Ask to send what stands in the field; while a reply is written, say that the draft stays."""
+        if not self._may_write or not self.text().strip():
+            return
+        if self._is_streaming:
+            self.set_hint(self.tr("Your draft is kept. Send it when the reply has ended, or stop the reply first."))
+            return
+        self.send_requested.emit(self.text())
+
+    @Slot()
+    def _press_button(self) -> None:
+        if self._is_streaming:
+            self.stop_requested.emit()
+        else:
+            self.submit()
+
+    @Slot()
+    def _text_changed(self) -> None:
+        self._show_button()
+        self.text_changed.emit()
+
+    @Slot(bool)
+    def _show_focus(self, has_focus: bool) -> None:  # noqa: FBT001 - a Qt slot
+        self._frame.setProperty("hasFocus", has_focus)
+        self._frame.style().polish(self._frame)
+
+    def _show_button(self) -> None:
+        name = self.tr("Stop the reply") if self._is_streaming else self.tr("Send")
+        keys = self.tr("Esc") if self._is_streaming else self.tr("Enter")
+        self._button.setIcon(self._stop_icon if self._is_streaming else self._send_icon)
+        self._button.setAccessibleName(name)
+        self._button.setToolTip(f"{name} ({keys})")
+        self._button.setEnabled(self._is_streaming or (self._may_write and bool(self.text().strip())))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.field.updateGeometry()

@@ -1,0 +1,421 @@
+"""Joins one chat's page to the engine: opens, shows what happens, sends, stops, keeps drafts."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from app.aio import TaskSet
+from app.domain.chats import Access, TurnState
+from app.domain.errors import KnownError
+from app.domain.events import (
+    AccessChanged,
+    ReplyDelta,
+    ReplyDropped,
+    ReplyStarted,
+    RetryScheduled,
+    RowsAppended,
+    SessionBroke,
+    SessionEvent,
+    StateChanged,
+)
+from app.domain.ids import NewId
+from app.session.inputs import Input, Refused, ResumeTurn, UserInput
+from app.ui.bridge import Bridge
+from app.ui.chat.items import Item, ItemAction, Speaker
+from app.ui.chat.live import LiveReplies
+from app.ui.chat.page import ChatPage
+from app.ui.wording import error_sentence
+
+if TYPE_CHECKING:  # These load pydantic, which must wait for the first paint.
+    from collections.abc import Callable
+
+    from app.domain.rows import Row
+    from app.history.reader import Page, Position
+    from app.session.manager import OpenedChat
+
+DRAFT_MS: Final = 600
+"""A draft is on disk this long after the last key press."""
+
+
+class ChatController(QObject):
+    """Drives the page for the chat that is open; hears of all chats."""
+
+    state_changed = Signal()
+    """What may be done with the open chat is another thing now."""
+    failed = Signal(str)
+    """A sentence for people about something that could not be done."""
+
+    def __init__(
+        self,
+        page: ChatPage,
+        bridge: Bridge,
+        live: LiveReplies,
+        tasks: TaskSet,
+        *,
+        model_name: Callable[[str], str],
+        new_id: NewId,
+    ) -> None:
+        super().__init__(page)
+        self._page = page
+        self._bridge = bridge
+        self._live = live
+        self._tasks = tasks
+        self._model_name = model_name
+        self._new_id = new_id
+        self.session = ""
+        self._asked_for = ""
+        self._older: Position | None = None
+        self._shown: set[str] = set()
+        self._last_row: Row | None = None
+        self._action_item: Item | None = None
+        self._access = Access.WRITABLE
+        self._holder = ""
+        self._state = TurnState.IDLE
+        self._retry: RetryScheduled | None = None
+        self._retry_left = 0
+        self._draft_timer = QTimer(self)
+        self._draft_timer.setSingleShot(True)
+        self._draft_timer.setInterval(DRAFT_MS)
+        self._draft_timer.timeout.connect(self.save_draft)
+        self._countdown = QTimer(self)
+        self._countdown.setInterval(1000)
+        self._countdown.timeout.connect(self._tick)
+        page.composer.send_requested.connect(self.send)
+        page.composer.stop_requested.connect(self.stop)
+        page.composer.text_changed.connect(self._text_changed)
+        page.empty.prompt_chosen.connect(self.send)
+        page.transcript.older_wanted.connect(self._load_older)
+        page.transcript.action_triggered.connect(self._act)
+        page.banner.button_pressed.connect(self._take_over)
+
+    # What the window asks
+
+    def open(self, session: str) -> None:
+        """Show another chat; the one shown until now is left."""
+        if session == self._asked_for:
+            return
+        self.save_draft()
+        left, self._asked_for = self._asked_for, session
+        self._tasks.spawn(self._open(session, left), name="open a chat")
+
+    def close(self) -> None:
+        """Show no chat: the open one went away."""
+        self._draft_timer.stop()
+        self._asked_for = self.session = ""
+        self._reset()
+
+    @property
+    def is_streaming(self) -> bool:
+        """Whether a turn of the open chat is running."""
+        return bool(self.session) and self._state.is_active
+
+    @property
+    def may_resume(self) -> bool:
+        """Whether the newest turn may be continued or tried again."""
+        return self._action_item is not None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing has been said in the open chat."""
+        return bool(self.session) and self._page.shows_empty
+
+    @Slot(str)
+    def send(self, text: str) -> None:
+        """Send a message in the open chat."""
+        if self.session and not self._state.is_active and text.strip():
+            self._ask(UserInput(self._new_id(), text))
+
+    @Slot()
+    def stop(self) -> None:
+        """End the running reply; what has come is kept."""
+        if self.session:
+            self._tasks.spawn(self._bridge.stop(self.session), name="stop")
+
+    @Slot()
+    def resume(self) -> None:
+        """Continue the newest reply, or try again."""
+        if self.session and self.may_resume:
+            self._ask(ResumeTurn())
+
+    @Slot()
+    def save_draft(self) -> None:
+        """Put the draft on disk now."""
+        if self._draft_timer.isActive():
+            self._draft_timer.stop()
+            text, session = self._page.composer.text(), self.session
+            self._tasks.spawn(self._keep_draft(session, text), name="keep a draft")
+
+    # What the engine tells
+
+    def hear(self, event: SessionEvent) -> None:
+        """Show an event of the open chat; `LiveReplies` has heard it already."""
+        if not self.session or event.session != self.session:
+            return
+        match event:
+            case RowsAppended():
+                self._show_rows(event.rows)
+            case ReplyStarted():
+                self._set_retry(None)
+                self._show_live()
+            case ReplyDelta():
+                self._show_live_text(event)
+            case ReplyDropped():
+                self._shown.discard(event.row_id)
+                self._page.transcript.remove_item(event.row_id)
+            case RetryScheduled():
+                self._set_retry(event)
+            case StateChanged():
+                self._set_state(event.state)
+            case AccessChanged():
+                self._set_access(event.access, event.holder)
+            case SessionBroke():
+                self._page.composer.set_hint(event.reason, is_error=True)
+            case _:
+                pass
+
+    # Opening
+
+    async def _open(self, session: str, left: str) -> None:
+        if left:
+            await self._bridge.leave_chat(left)
+        try:
+            opened = await self._bridge.open_chat(session)
+        except KnownError as error:
+            if session == self._asked_for:
+                self.close()
+                self.failed.emit(str(error))
+            return
+        if session != self._asked_for:
+            # The person has gone on to another chat meanwhile.
+            await self._bridge.leave_chat(session)
+            return
+        self._show_opened(opened)
+
+    def _show_opened(self, opened: OpenedChat) -> None:
+        from app.ui.chat.row_items import last_message
+
+        self._reset()
+        self.session = opened.summary.id
+        items = self._items(opened.page)
+        self._last_row = last_message(opened.page.entries)
+        self._page.transcript.set_items(items, more_above=not opened.page.exhausted)
+        self._older = None if opened.page.exhausted else opened.page.next
+        self._set_access(opened.access, opened.holder)
+        self._page.composer.set_text(opened.draft)
+        self._draft_timer.stop()
+        self._page.show_empty(on=not items and opened.page.exhausted and self._live.reply(self.session) is None)
+        self._set_state(self._live.state(self.session) or opened.state)
+        self._show_live()
+        self.state_changed.emit()
+
+    def _reset(self) -> None:
+        self._shown.clear()
+        self._last_row = None
+        self._action_item = None
+        self._older = None
+        self._state = TurnState.IDLE
+        self._set_retry(None)
+        self._page.transcript.set_items([], more_above=False)
+        self._page.show_empty(on=False)
+        self._page.composer.set_text("")
+        self._page.composer.set_streaming(on=False)
+        self._page.banner.show_text("")
+        self._draft_timer.stop()
+        self.state_changed.emit()
+
+    def _items(self, page: Page) -> list[Item]:
+        from app.ui.chat.row_items import items_of
+
+        items = [item for item in items_of(page.entries, self._model_name) if item.id not in self._shown]
+        self._shown.update(item.id for item in items)
+        return items
+
+    @Slot()
+    def _load_older(self) -> None:
+        if self.session and self._older is not None:
+            self._tasks.spawn(self._show_older(self.session, self._older), name="load older messages")
+
+    async def _show_older(self, session: str, end: Position) -> None:
+        try:
+            page = await self._bridge.page_before(session, end)
+        except KnownError as error:
+            self.failed.emit(str(error))
+            return
+        if session == self.session and end == self._older:
+            self._older = None if page.exhausted else page.next
+            self._page.transcript.prepend_items(self._items(page), more_above=not page.exhausted)
+
+    # Showing
+
+    def _show_rows(self, rows: tuple[Row, ...]) -> None:
+        from app.history.reader import RowEntry
+        from app.ui.chat.row_items import item_of, last_message
+
+        self._drop_action()
+        for row in rows:
+            item = item_of(row, self._model_name)
+            if item is None:
+                continue
+            if row.id in self._shown:
+                self._page.transcript.update_item(item)
+            else:
+                self._shown.add(row.id)
+                self._page.transcript.append_item(item)
+            if row.role == "user":
+                self._page.transcript.scroll_to_end()
+        self._page.show_empty(on=False)
+        self._last_row = last_message([RowEntry(row, "chat", 0) for row in rows]) or self._last_row
+        self._offer_action()
+
+    def _show_live(self) -> None:
+        reply = self._live.reply(self.session)
+        if reply is None or reply.row_id in self._shown:
+            return
+        self._shown.add(reply.row_id)
+        self._page.show_empty(on=False)
+        self._page.transcript.append_item(
+            Item(
+                id=reply.row_id,
+                speaker=Speaker.ASSISTANT,
+                name=self._model_name(reply.model),
+                sections=reply.sections(),
+                streaming=True,
+            )
+        )
+
+    def _show_live_text(self, event: ReplyDelta) -> None:
+        if event.row_id in self._shown:
+            self._page.transcript.append_delta(event.row_id, event.kind, event.text)
+
+    def _set_state(self, state: TurnState) -> None:
+        self._state = state
+        self._page.composer.set_streaming(on=state.is_active)
+        if not state.is_active:
+            self._set_retry(None)
+            self._drop_action()
+            self._offer_action()
+        self.state_changed.emit()
+
+    def _offer_action(self) -> None:
+        """Put the one thing that helps below the newest turn if it ended early."""
+        from app.ui.chat.row_items import is_cut_off, item_of, open_turn_item, with_action
+
+        row = self._last_row
+        if row is None or self._state.is_active or self._access is not Access.WRITABLE:
+            return
+        if row.role == "user":
+            self._action_item = open_turn_item(row.id)
+            self._page.transcript.append_item(self._action_item)
+        elif is_cut_off(row) and (item := item_of(row, self._model_name)) is not None:
+            self._action_item = item
+            self._page.transcript.update_item(with_action(item))
+
+    def _drop_action(self) -> None:
+        item, self._action_item = self._action_item, None
+        if item is None:
+            return
+        if item.speaker is Speaker.NOTICE:
+            self._page.transcript.remove_item(item.id)
+        else:
+            self._page.transcript.update_item(item)
+
+    def _set_access(self, access: Access, holder: str) -> None:
+        self._access, self._holder = access, holder
+        self._page.composer.set_writable(on=access is Access.WRITABLE)
+        match access:
+            case Access.WRITABLE:
+                self._page.banner.show_text("")
+            case Access.HELD_ELSEWHERE:
+                text = self.tr("This chat is open in {holder}. You can read along here.").format(holder=holder)
+                self._page.banner.show_text(text)
+            case Access.FREE:
+                text = self.tr("This chat was open elsewhere and is free again.")
+                self._page.banner.show_text(text, self.tr("Open here"))
+        self._drop_action()
+        self._offer_action()
+
+    # Asking
+
+    @Slot(str, object)
+    def _act(self, _item_id: str, action: ItemAction) -> None:
+        if action in (ItemAction.CONTINUE, ItemAction.RETRY):
+            self.resume()
+
+    @Slot()
+    def _take_over(self) -> None:
+        self._tasks.spawn(self._take_over_chat(self.session), name="take over a chat")
+
+    async def _take_over_chat(self, session: str) -> None:
+        try:
+            await self._bridge.take_over(session)
+        except KnownError as error:
+            self.failed.emit(str(error))
+            return
+        if session == self.session:
+            self._asked_for = ""
+            self.open(session)
+
+    def _ask(self, item: Input) -> None:
+        self._page.composer.set_hint("")
+        self._page.composer.field.setReadOnly(True)
+        self._tasks.spawn(self._ask_engine(self.session, item), name="send")
+
+    async def _ask_engine(self, session: str, item: Input) -> None:
+        try:
+            outcome = await self._bridge.send(session, item)
+        except KnownError as error:
+            outcome = Refused(str(error))
+        if session != self.session:
+            return
+        composer = self._page.composer
+        composer.set_writable(on=self._access is Access.WRITABLE)
+        if isinstance(outcome, Refused):
+            composer.set_hint(outcome.reason, is_error=bool(outcome.reason))
+            return
+        if isinstance(item, UserInput) and composer.text() == item.text:
+            composer.set_text("")
+            self._draft_timer.stop()
+            await self._keep_draft(session, "")
+
+    @Slot()
+    def _text_changed(self) -> None:
+        if self.session:
+            self._draft_timer.start()
+
+    async def _keep_draft(self, session: str, text: str) -> None:
+        try:
+            await self._bridge.save_draft(session, text)
+        except KnownError as error:
+            if session == self.session:
+                self._page.composer.set_hint(str(error), is_error=True)
+
+    # Waiting between tries
+
+    def _set_retry(self, retry: RetryScheduled | None) -> None:
+        if retry is None and self._retry is not None:
+            self._page.composer.set_hint("")
+        self._retry = retry
+        if retry is None:
+            self._countdown.stop()
+            return
+        self._retry_left = math.ceil(retry.delay_seconds)
+        self._countdown.start()
+        self._show_retry(retry)
+
+    @Slot()
+    def _tick(self) -> None:
+        if self._retry is not None:
+            self._retry_left = max(0, self._retry_left - 1)
+            self._show_retry(self._retry)
+
+    def _show_retry(self, retry: RetryScheduled) -> None:
+        text = self.tr("{sentence} Trying again in {seconds} s (try {next} of {most}).").format(
+            sentence=error_sentence(retry.error_kind),
+            seconds=self._retry_left,
+            next=retry.attempt + 1,
+            most=retry.max_attempts,
+        )
+        self._page.composer.set_hint(text)

@@ -1,0 +1,82 @@
+"""Replies that are being written, in all chats, as the interface has heard of them.
+
+The interface hears every event, so a chat that is opened in mid-reply shows what came before.
+"""
+
+from dataclasses import dataclass, field
+
+from app.domain.chats import TurnState
+from app.domain.events import (
+    ReplyDelta,
+    ReplyDropped,
+    ReplyStarted,
+    RowsAppended,
+    SessionEvent,
+    StateChanged,
+)
+from app.ui.chat.items import Section, SectionKind
+
+
+@dataclass(slots=True)
+class LiveReply:
+    """A reply as far as it was heard."""
+
+    row_id: str
+    model: str
+    stretches: list[tuple[SectionKind, list[str]]] = field(default_factory=list)
+
+    def add(self, kind: SectionKind, text: str) -> None:
+        """Add text to the last stretch if it is of `kind`, to a new one otherwise."""
+        if not self.stretches or self.stretches[-1][0] != kind:
+            self.stretches.append((kind, []))
+        self.stretches[-1][1].append(text)
+
+    def sections(self) -> tuple[Section, ...]:
+        """Return what was heard as sections of an item."""
+        return tuple(Section(kind, "".join(chunks)) for kind, chunks in self.stretches)
+
+
+class LiveReplies:
+    """What every chat is doing, kept up by `hear`."""
+
+    def __init__(self) -> None:
+        self._replies: dict[str, LiveReply] = {}
+        self._states: dict[str, TurnState] = {}
+
+    def hear(self, event: SessionEvent) -> None:
+        """Take note of an event of any chat."""
+        match event:
+            case StateChanged():
+                self._states[event.session] = event.state
+                if not event.state.is_active:
+                    self._replies.pop(event.session, None)
+            case ReplyStarted():
+                self._replies[event.session] = LiveReply(event.row_id, event.model)
+            case ReplyDelta():
+                reply = self._replies.get(event.session)
+                if reply is not None and reply.row_id == event.row_id:
+                    reply.add(event.kind, event.text)
+            case ReplyDropped():
+                self._forget(event.session, event.row_id)
+            case RowsAppended():
+                for row in event.rows:
+                    self._forget(event.session, row.id)
+            case _:
+                pass
+
+    def reply(self, session: str) -> LiveReply | None:
+        """Return the running reply of a chat."""
+        return self._replies.get(session)
+
+    def state(self, session: str) -> TurnState | None:
+        """Return what a chat is doing, None if nothing was heard of it."""
+        return self._states.get(session)
+
+    def streaming(self) -> list[str]:
+        """Return the chats in which a turn is running."""
+        return [session for session, state in self._states.items() if state.is_active]
+
+    def _forget(self, session: str, row_id: str) -> None:
+        reply = self._replies.get(session)
+        if reply is not None and reply.row_id == row_id:
+            del self._replies[session]

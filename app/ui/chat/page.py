@@ -1,0 +1,143 @@
+"""The middle of the window: header, transcript, composer. Shows; decides nothing."""
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QStackedLayout,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.ui.chat.composer import Composer
+from app.ui.chat.empty_page import EmptyPage
+from app.ui.chat.transcript_view import TranscriptView
+from app.ui.theme import Theme, tinted_icon
+
+
+class ChatPage(QWidget):
+    """One chat as it is shown."""
+
+    panel_toggled = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("chatPage")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setMinimumWidth(280)
+        self.transcript = TranscriptView(theme)
+        self.transcript.setAccessibleName(self.tr("Transcript"))
+        self.empty = EmptyPage()
+        self.composer = Composer(theme)
+        self.banner = Banner()
+        self._header = _Header()
+        self._header.panel_button.clicked.connect(self.panel_toggled)
+        content = QWidget()
+        self._stack = QStackedLayout(content)
+        self._stack.addWidget(self.empty)
+        self._stack.addWidget(self.transcript)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._header)
+        layout.addWidget(self.banner)
+        layout.addWidget(content, 1)
+        layout.addWidget(self.composer)
+        self.setFocusProxy(self.composer)
+        self.set_theme(theme)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in the colours of `theme`."""
+        self.transcript.set_theme(theme)
+        self.composer.set_theme(theme)
+        self._header.panel_button.setIcon(tinted_icon("panel-left", theme.muted))
+
+    def set_title(self, title: str, model: str) -> None:
+        """Show the chat's title and its model's name."""
+        self._header.title.setText(title)
+        self._header.model.setText(model)
+
+    def show_empty(self, *, on: bool) -> None:
+        """Show the ways to begin instead of an empty transcript."""
+        self._stack.setCurrentWidget(self.empty if on else self.transcript)
+
+    @property
+    def shows_empty(self) -> bool:
+        return self._stack.currentWidget() is self.empty
+
+
+class Banner(QWidget):
+    """A line under the header about the whole chat, with at most one thing to do about it."""
+
+    button_pressed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("banner")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._text = QLabel()
+        self._text.setTextFormat(Qt.TextFormat.PlainText)
+        self._text.setWordWrap(True)
+        self._button = QPushButton()
+        self._button.clicked.connect(self.button_pressed)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(16, 6, 12, 6)
+        layout.addWidget(self._text, 1)
+        layout.addWidget(self._button)
+        self.hide()
+
+    def show_text(self, text: str, button: str = "") -> None:
+        """Show `text`, nothing if it is empty; `button` only with words on it."""
+        self._text.setText(text)
+        self._button.setText(button)
+        self._button.setVisible(bool(button))
+        self.setVisible(bool(text))
+
+
+class _Header(QWidget):
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("chatHeader")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.panel_button = QToolButton()
+        self.panel_button.setObjectName("flat")
+        self.panel_button.setIconSize(QSize(18, 18))
+        self.panel_button.setToolTip(self.tr("Show or hide the list of chats"))
+        self.panel_button.setAccessibleName(self.tr("List of chats"))
+        self.title = _ElidedLabel("chatTitle")
+        self.model = _ElidedLabel("modelName")
+        self.model.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(8, 6, 16, 6)
+        layout.setSpacing(8)
+        layout.addWidget(self.panel_button)
+        layout.addWidget(self.title, 2)
+        layout.addWidget(self.model, 1)
+
+
+class _ElidedLabel(QLabel):
+    """A plain label of one line that ends with an ellipsis where it doesn't fit."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.setObjectName(name)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._whole = ""
+
+    def setText(self, text: str) -> None:
+        self._whole = text
+        self.setToolTip(text if self._elide() != text else "")
+        super().setText(self._elide())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        super().setText(self._elide())
+        self.setToolTip(self._whole if self._elide() != self._whole else "")
+
+    def _elide(self) -> str:
+        return self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideRight, self.width())

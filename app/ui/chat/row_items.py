@@ -1,0 +1,117 @@
+"""Rows of history as items of the transcript: what each row shows, decided without Qt widgets."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import QCoreApplication
+
+from app.domain.rows import Flag, Kind, MediaPart, ReasoningPart, Row, TextPart, ToolPart
+from app.history.reader import DamagedEntry, Entry, RowEntry
+from app.ui.chat.items import Item, ItemAction, Section, Speaker
+from app.ui.wording import error_sentence
+
+ModelName = Callable[[str], str]
+"""Gives the name for people of a `provider/model`."""
+
+
+def items_of(entries: Sequence[Entry], model_name: ModelName) -> list[Item]:
+    """Return what the transcript shows for `entries`, oldest first; hidden rows show nothing."""
+    items: list[Item] = []
+    for entry in entries:
+        item = _damage_item(entry) if isinstance(entry, DamagedEntry) else item_of(entry.row, model_name)
+        if item is not None:
+            items.append(item)
+    return items
+
+
+def item_of(row: Row, model_name: ModelName) -> Item | None:
+    """Return what the transcript shows for one row, None if it is hidden."""
+    if Flag.HIDDEN in row.flags:
+        return None
+    if row.boundary is not None:
+        return _notice(row.id, _tr("A fresh context window begins here."))
+    if row.kind != Kind.MESSAGE:
+        return _notice(row.id, _tr("An entry of a newer version of Muntin ({kind}).").format(kind=row.kind[:40]))
+    item = Item(
+        id=row.id,
+        speaker=Speaker.USER if row.role == "user" else Speaker.ASSISTANT,
+        name=_tr("You") if row.role == "user" else _model_of(row, model_name),
+        created=row.created,
+        sections=_sections(row),
+    )
+    return item if row.role == "user" else _with_note(item, row)
+
+
+def with_action(item: Item) -> Item:
+    """Return `item` with the one thing that helps a reply that was cut off."""
+    says_something = any(section.text for section in item.sections)
+    return replace(item, actions=(ItemAction.CONTINUE if says_something else ItemAction.RETRY,))
+
+
+def open_turn_item(row_id: str) -> Item:
+    """Return what stands below a message that never got a reply."""
+    return replace(
+        _notice(f"open-{row_id}", _tr("There is no reply to this message yet.")), actions=(ItemAction.RETRY,)
+    )
+
+
+def is_cut_off(row: Row) -> bool:
+    """Whether a reply ended before the model was done."""
+    return Flag.INTERRUPTED in row.flags or Flag.FAILED in row.flags
+
+
+def last_message(entries: Sequence[Entry]) -> Row | None:
+    """Return the newest row that is a message of either side, hidden requests to go on left out."""
+    rows = (entry.row for entry in reversed(entries) if isinstance(entry, RowEntry))
+    return next((row for row in rows if row.boundary is None and row.kind == Kind.MESSAGE), None)
+
+
+def _model_of(row: Row, model_name: ModelName) -> str:
+    return model_name(f"{row.request.provider}/{row.request.model}") if row.request else _tr("Assistant")
+
+
+def _sections(row: Row) -> tuple[Section, ...]:
+    sections: list[Section] = []
+    for part in row.parts:
+        match part:
+            case TextPart():
+                sections.append(Section("text", part.text))
+            case ReasoningPart():
+                sections.append(Section("reasoning", part.text))
+            case MediaPart():
+                sections.append(Section("text", _tr("[attachment: {name}]").format(name=part.name or part.media_type)))
+            case ToolPart():
+                sections.append(
+                    Section("text", _tr("[tool: {name}, {state}]").format(name=part.name, state=part.state))
+                )
+            case _:
+                sections.append(Section("text", _tr("[something of a newer version: {type}]").format(type=part.type)))
+    return tuple(sections)
+
+
+def _with_note(item: Item, row: Row) -> Item:
+    if row.error is not None:
+        detail = row.error.detail.strip()
+        sentence = error_sentence(row.error.kind)
+        note = f"{sentence} {detail}" if detail and detail != sentence else sentence
+        return replace(item, note=note, is_error=True)
+    if Flag.INTERRUPTED in row.flags:
+        says_something = any(section.text for section in item.sections)
+        return replace(item, note=_tr("Stopped here.") if says_something else _tr("Stopped before the first word."))
+    return item
+
+
+def _damage_item(entry: DamagedEntry) -> Item:
+    if entry.is_oversized:
+        text = _tr("1 entry of {size} is too long to be shown.").format(size=f"{entry.length / 2**20:,.1f} MB")
+    else:
+        text = _tr("1 damaged row is kept on disk and not shown.")
+    return _notice(f"{entry.file}-{entry.offset}", text)
+
+
+def _notice(item_id: str, text: str) -> Item:
+    return Item(id=item_id, speaker=Speaker.NOTICE, sections=(Section("text", text),))
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Transcript", text)

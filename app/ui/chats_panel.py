@@ -1,0 +1,212 @@
+"""The list of chats on the left: new, open, rename, delete."""
+
+from typing import Final
+
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QFont, QKeyEvent, QPainter, QPalette
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QListView,
+    QMenu,
+    QPushButton,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.ui.chats_model import IS_GROUP_ROLE, MARK_ROLE, ChatsModel, Mark
+from app.ui.theme import Theme, tinted_icon
+
+MIN_WIDTH: Final = 180
+_Index = QModelIndex | QPersistentModelIndex
+
+
+class ChatsPanel(QWidget):
+    """Asks for what the person wants; does nothing to chats itself."""
+
+    new_requested = Signal()
+    open_requested = Signal(str)
+    delete_requested = Signal(str)
+
+    def __init__(self, model: ChatsModel, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("chatsPanel")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setMinimumWidth(MIN_WIDTH)
+        self._model = model
+        self._new = QPushButton(self.tr("New chat"))
+        self._new.setObjectName("newChat")
+        self._new.clicked.connect(self.new_requested)
+        self.list = _ChatList()
+        self.list.setObjectName("chatList")
+        self.list.setAccessibleName(self.tr("Chats"))
+        self.list.setModel(model)
+        self._delegate = _ChatDelegate(theme, self.list)
+        self.list.setItemDelegate(self._delegate)
+        self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.list.customContextMenuRequested.connect(self._show_menu)
+        self.list.delete_pressed.connect(self._delete_current)
+        self.list.selectionModel().currentChanged.connect(self._current_changed)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 8, 8, 8)
+        layout.setSpacing(8)
+        layout.addWidget(self._new)
+        layout.addWidget(self.list, 1)
+        self.setFocusProxy(self.list)
+        self.set_theme(theme)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in the colours of `theme`."""
+        self._new.setIcon(tinted_icon("plus", theme.text))
+        self._delegate.theme = theme
+        self.list.viewport().update()
+
+    def select(self, session: str) -> None:
+        """Show which chat is open, without asking to open it."""
+        row = self._model.row_of(session)
+        index = self._model.index(row) if row is not None else QModelIndex()
+        selection = self.list.selectionModel()
+        selection.blockSignals(True)
+        self.list.setCurrentIndex(index)
+        selection.blockSignals(False)
+        self.list.viewport().update()
+        if index.isValid():
+            self.list.scrollTo(index)
+
+    def edit_title(self, session: str) -> None:
+        """Let the person rename a chat in place."""
+        row = self._model.row_of(session)
+        if row is not None:
+            index = self._model.index(row)
+            self.list.scrollTo(index)
+            self.list.edit(index)
+
+    @Slot(QModelIndex, QModelIndex)
+    def _current_changed(self, current: QModelIndex, _previous: QModelIndex) -> None:
+        chat = self._model.chat_at(current)
+        if chat is not None:
+            self.open_requested.emit(chat.id)
+
+    @Slot()
+    def _delete_current(self) -> None:
+        chat = self._model.chat_at(self.list.currentIndex())
+        if chat is not None:
+            self.delete_requested.emit(chat.id)
+
+    @Slot(QPoint)
+    def _show_menu(self, pos: QPoint) -> None:
+        chat = self._model.chat_at(self.list.indexAt(pos))
+        if chat is None:
+            return
+        session = chat.id
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction(self.tr("Rename…")).triggered.connect(lambda: self.edit_title(session))
+        menu.addAction(self.tr("Delete")).triggered.connect(lambda: self.delete_requested.emit(session))
+        menu.popup(self.list.viewport().mapToGlobal(pos))
+
+
+class _ChatList(QListView):
+    """Rows are chosen by click and arrows, renamed by F2; Delete asks to delete."""
+
+    delete_pressed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setMouseTracking(True)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
+            self.delete_pressed.emit()
+            return
+        super().keyPressEvent(event)
+
+
+class _ChatDelegate(QStyledItemDelegate):
+    """Paints headings small and quiet, chats as rounded rows with their mark at the right."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.theme = theme
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
+        line = option.fontMetrics.height()
+        return QSize(80, line + (14 if index.data(IS_GROUP_ROLE) else 16))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if index.data(IS_GROUP_ROLE):
+            self._paint_group(painter, option, str(index.data()))
+        else:
+            self._paint_chat(painter, option, str(index.data()), Mark(index.data(MARK_ROLE) or ""))
+        painter.restore()
+
+    def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, _index: _Index) -> None:
+        editor.setGeometry(option.rect.adjusted(2, 2, -2, -2))
+
+    def _paint_group(self, painter: QPainter, option: QStyleOptionViewItem, title: str) -> None:
+        font = QFont(option.font)
+        font.setPointSizeF(font.pointSizeF() * 0.88)
+        font.setBold(True)
+        painter.setFont(font)
+        painter.setPen(self.theme.muted)
+        rect = option.rect.adjusted(10, 6, -8, 0)
+        painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, title)
+
+    def _paint_chat(self, painter: QPainter, option: QStyleOptionViewItem, title: str, mark: Mark) -> None:
+        rect = option.rect.adjusted(1, 1, -1, -1)
+        is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        background: QColor | None = None
+        if is_selected:
+            background = self.theme.selection
+        elif option.state & QStyle.StateFlag.State_MouseOver:
+            background = self.theme.hover
+        if background is not None:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(background)
+            painter.drawRoundedRect(rect, 6, 6)
+        if option.state & QStyle.StateFlag.State_HasFocus:
+            painter.setPen(self.theme.accent)
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(rect, 6, 6)
+        text_rect = rect.adjusted(10, 0, -10, 0)
+        if mark:
+            self._paint_mark(painter, text_rect, mark)
+            text_rect.setRight(text_rect.right() - 18)
+        font = QFont(option.font)
+        font.setBold(mark is Mark.UNREAD)
+        painter.setFont(font)
+        painter.setPen(self.theme.selection_text if is_selected else option.palette.color(QPalette.ColorRole.Text))
+        shown = painter.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, text_rect.width())
+        painter.drawText(text_rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
+
+    def _paint_mark(self, painter: QPainter, rect: QRect, mark: Mark) -> None:
+        """Three dots while streaming, one when unread, an exclamation mark after an error: shape, not colour alone."""
+        middle = rect.center().y() + 1
+        painter.setPen(Qt.PenStyle.NoPen)
+        if mark is Mark.STREAMING:
+            painter.setBrush(self.theme.accent)
+            for step in range(3):
+                painter.drawEllipse(QPoint(rect.right() - 12 + step * 6, middle), 2, 2)
+        elif mark is Mark.UNREAD:
+            painter.setBrush(self.theme.accent)
+            painter.drawEllipse(QPoint(rect.right() - 3, middle), 4, 4)
+        else:
+            font = painter.font()
+            font.setBold(True)
+            painter.setFont(font)
+            painter.setPen(self.theme.error)
+            painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, "!")
+
+    def helpEvent(self, event: QEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: _Index) -> bool:
+        """Show the whole title where it does not fit."""
+        width = option.fontMetrics.horizontalAdvance(str(index.data()))
+        if width <= option.rect.width() - 40:
+            return False
+        return super().helpEvent(event, view, option, index)  # type: ignore[arg-type]

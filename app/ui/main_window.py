@@ -1,0 +1,423 @@
+"""The window: connects panels, actions and the bridge, and nothing else."""
+
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import QByteArray, QEvent, Qt, QTimer, QUrl, Signal, Slot
+from PySide6.QtGui import QCloseEvent, QDesktopServices, QGuiApplication, QIcon, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QApplication, QMainWindow, QMessageBox, QSplitter, QWidget
+
+from app import APP_NAME
+from app.aio import TaskSet
+from app.assets import resource
+from app.domain.errors import KnownError
+from app.domain.events import ChatChanged, RowsAppended, SessionEvent, StateChanged
+from app.domain.ids import NewId
+from app.ui.actions import make_actions
+from app.ui.bridge import Bridge
+from app.ui.chat.controller import ChatController
+from app.ui.chat.live import LiveReplies
+from app.ui.chat.page import ChatPage
+from app.ui.chats_model import ChatsModel, Mark
+from app.ui.chats_panel import ChatsPanel
+from app.ui.theme import Theme, load_theme, palette_of, style_sheet
+from app.ui.toast import Toast
+from app.ui.window_state import (
+    decode_geometry,
+    encode_geometry,
+    load_window_state,
+    save_window_state,
+)
+
+NARROW_PX: Final = 620
+"""Below this width the list of chats and the chat take turns."""
+FIRST_SIZE: Final = (1080, 760)
+MAX_SHOWN_URL: Final = 500
+_SAFE_SCHEMES: Final = frozenset({"http", "https", "mailto"})
+
+
+class MainWindow(QMainWindow):
+    """Muntin's one window. `closed` ends the program."""
+
+    first_painted = Signal()
+    closed = Signal()
+
+    def __init__(self, bridge: Bridge, tasks: TaskSet, *, state_path: Path, new_id: NewId) -> None:
+        super().__init__()
+        self._bridge = bridge
+        self._tasks = tasks
+        self._state_path = state_path
+        self._state = load_window_state(state_path)
+        self._model_names: dict[str, str] = {}
+        self._default_model = ""
+        self._is_narrow = False
+        self._narrow_shows_chats = False
+        self._has_painted = False
+        self._is_closing = False
+        self._live = LiveReplies()
+        theme = self._load_theme()
+        self.setWindowTitle(APP_NAME)
+        self.setWindowIcon(QIcon(str(resource("icons", "muntin.svg"))))
+        self.setMinimumSize(320, 360)
+        self._chats = ChatsModel(self)
+        self.panel = ChatsPanel(self._chats, theme)
+        self.page = ChatPage(theme)
+        self._splitter = QSplitter(Qt.Orientation.Horizontal)
+        self._splitter.setHandleWidth(1)
+        self._splitter.setChildrenCollapsible(False)
+        self._splitter.addWidget(self.panel)
+        self._splitter.addWidget(self.page)
+        self._splitter.setStretchFactor(1, 1)
+        self.setCentralWidget(self._splitter)
+        self.toast = Toast(self)
+        self.controller = ChatController(
+            self.page, bridge, self._live, tasks, model_name=self._model_name, new_id=new_id
+        )
+        self.actions_ = make_actions(self)
+        self._connect()
+        self._restore_geometry()
+        self._update_actions()
+
+    # Starting and ending
+
+    def start(self) -> None:
+        """Load the list of chats and open the one that was open last."""
+        self._tasks.spawn(self._load(), name="load chats")
+
+    def raise_window(self) -> None:
+        """Come to the front, for a second start of the program."""
+        if self.isMinimized():
+            self.showNormal()
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        event.ignore()
+        if not self._is_closing:
+            self._is_closing = True
+            self._keep_window_state()
+            self.controller.save_draft()
+            self.hide()
+            self.closed.emit()
+
+    async def _load(self) -> None:
+        try:
+            models = await self._bridge.list_models()
+            self._model_names = {card.ref: card.name for card in models}
+            self._default_model = models[0].ref if models else ""
+            self._chats.set_chats(await self._bridge.list_chats())
+        except KnownError as error:
+            self.page.banner.show_text(str(error))
+            return
+        chats = self._chats.chats()
+        last = self._chats.find(self._state.chat)
+        if last is not None:
+            self._open_chat(last.id)
+        elif chats:
+            self._open_chat(chats[0].id)
+        else:
+            await self._create_chat()
+        await self._bridge.tidy_trash()
+
+    # Chats
+
+    @Slot()
+    def _new_chat(self) -> None:
+        """Show an empty chat: the one that is there already, or a new one."""
+        if self.controller.is_empty:
+            self._show_chat_pane()
+            return
+        empty = next((chat for chat in self._chats.chats() if not chat.title), None)
+        if empty is not None:
+            self._open_chat(empty.id)
+            self._show_chat_pane()
+        else:
+            self._tasks.spawn(self._create_chat(), name="make a chat")
+
+    async def _create_chat(self) -> None:
+        try:
+            chat = await self._bridge.create_chat(self._default_model)
+        except KnownError as error:
+            self.toast.show_message(str(error))
+            return
+        self._chats.put_chat(chat)
+        self._open_chat(chat.id)
+        self._show_chat_pane()
+
+    @Slot(str)
+    def _open_chat(self, session: str) -> None:
+        self._state.chat = session
+        self.controller.open(session)
+        self.panel.select(session)
+        if self._chats.mark(session) in (Mark.UNREAD, Mark.ERROR):
+            self._chats.set_mark(session, Mark.NONE)
+        self._show_title()
+
+    @Slot(str)
+    def _pick_chat(self, session: str) -> None:
+        self._open_chat(session)
+        if self._is_narrow:
+            self._show_chat_pane()
+
+    @Slot()
+    def _rename_open_chat(self) -> None:
+        if self._state.chat:
+            self._show_chats(on=True)
+            self.panel.edit_title(self._state.chat)
+
+    @Slot(str, str)
+    def _rename_chat(self, session: str, title: str) -> None:
+        self._tasks.spawn(self._rename(session, title), name="rename a chat")
+
+    async def _rename(self, session: str, title: str) -> None:
+        try:
+            self._chats.put_chat(await self._bridge.rename_chat(session, title))
+        except KnownError as error:
+            self.toast.show_message(str(error))
+        self._show_title()
+
+    @Slot()
+    def _delete_open_chat(self) -> None:
+        if self._state.chat:
+            self._delete_chat(self._state.chat)
+
+    @Slot(str)
+    def _delete_chat(self, session: str) -> None:
+        self._tasks.spawn(self._delete(session), name="delete a chat")
+
+    async def _delete(self, session: str) -> None:
+        chat = self._chats.find(session)
+        if chat is None:
+            return
+        is_open = session == self._state.chat
+        if is_open:
+            self.controller.save_draft()
+        try:
+            await self._bridge.delete_chat(session)
+        except KnownError as error:
+            self.toast.show_message(str(error))
+            return
+        following = self._neighbour(session)
+        self._chats.remove_chat(session)
+        text = self.tr("“{title}” is deleted.").format(title=self._chats.title_of(chat))
+        self.toast.show_message(text, button=self.tr("Undo"), action=lambda: self._restore_chat(session))
+        if is_open:
+            self.controller.close()
+            self._state.chat = ""
+            if following is not None:
+                self._open_chat(following)
+            else:
+                await self._create_chat()
+
+    def _neighbour(self, session: str) -> str | None:
+        """Return the chat below, or else above, in the list."""
+        ids = [chat.id for chat in self._chats.chats()]
+        at = ids.index(session) if session in ids else 0
+        rest = ids[at + 1 :] or ids[:at][-1:]
+        return rest[0] if rest else None
+
+    @Slot(str)
+    def _restore_chat(self, session: str) -> None:
+        self._tasks.spawn(self._restore(session), name="restore a chat")
+
+    async def _restore(self, session: str) -> None:
+        try:
+            chat = await self._bridge.restore_chat(session)
+        except KnownError as error:
+            self.toast.show_message(str(error))
+            return
+        self._chats.put_chat(chat)
+        self._open_chat(session)
+
+    @Slot()
+    def _show_deleted(self) -> None:
+        from app.ui.recently_deleted import RecentlyDeleted
+
+        dialog = RecentlyDeleted(self._bridge, self._tasks, self)
+        dialog.restored.connect(self._take_back)
+        dialog.open()
+
+    @Slot(object)
+    def _take_back(self, chat: object) -> None:
+        from app.domain.chats import ChatSummary
+
+        assert isinstance(chat, ChatSummary)
+        self._chats.put_chat(chat)
+        self._open_chat(chat.id)
+
+    # Events
+
+    @Slot(tuple)
+    def _hear(self, events: tuple[SessionEvent, ...]) -> None:
+        for event in events:
+            self._live.hear(event)
+            self._show_mark(event)
+            self.controller.hear(event)
+
+    def _show_mark(self, event: SessionEvent) -> None:
+        is_open = event.session == self._state.chat
+        match event:
+            case ChatChanged():
+                if self._chats.find(event.session) is not None:
+                    self._chats.put_chat(event.summary)
+                self._show_title()
+            case StateChanged():
+                if event.state.is_active:
+                    self._chats.set_mark(event.session, Mark.STREAMING)
+                elif self._chats.mark(event.session) is Mark.STREAMING:
+                    self._chats.set_mark(event.session, Mark.NONE if is_open else Mark.UNREAD)
+            case RowsAppended() if any(row.error is not None for row in event.rows) and not is_open:
+                self._chats.set_mark(event.session, Mark.ERROR)
+            case _:
+                pass
+
+    # The window itself
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not self._has_painted:
+            self._has_painted = True
+            QTimer.singleShot(0, self.first_painted.emit)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        is_narrow = event.size().width() < NARROW_PX
+        if is_narrow != self._is_narrow:
+            self._is_narrow = is_narrow
+            self._narrow_shows_chats = False
+        self._lay_out()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow() and not QApplication.focusWidget():
+            self.page.composer.field.setFocus()
+
+    def _connect(self) -> None:
+        actions = self.actions_
+        actions.new_chat.triggered.connect(self._new_chat)
+        actions.recently_deleted.triggered.connect(self._show_deleted)
+        actions.quit.triggered.connect(self.close)
+        actions.rename.triggered.connect(self._rename_open_chat)
+        actions.delete.triggered.connect(self._delete_open_chat)
+        actions.stop.triggered.connect(self.controller.stop)
+        actions.resume.triggered.connect(self.controller.resume)
+        actions.jump_to_latest.triggered.connect(self.page.transcript.scroll_to_end)
+        actions.show_chats.triggered.connect(self._toggle_chats)
+        actions.next_pane.triggered.connect(self._focus_next_pane)
+        actions.about.triggered.connect(self._show_about)
+        self.panel.new_requested.connect(self._new_chat)
+        self.panel.open_requested.connect(self._pick_chat)
+        self.panel.delete_requested.connect(self._delete_chat)
+        self._chats.rename_requested.connect(self._rename_chat)
+        self.page.panel_toggled.connect(self._toggle_chats)
+        self.page.transcript.link_activated.connect(self._open_link)
+        self.controller.state_changed.connect(self._update_actions)
+        self.controller.failed.connect(self.toast.show_message)
+        self._bridge.events_arrived.connect(self._hear)
+        QGuiApplication.styleHints().colorSchemeChanged.connect(self._follow_colour_scheme)
+
+    @Slot()
+    def _update_actions(self) -> None:
+        actions = self.actions_
+        has_chat = bool(self._state.chat)
+        actions.rename.setEnabled(has_chat)
+        actions.delete.setEnabled(has_chat)
+        actions.stop.setEnabled(self.controller.is_streaming)
+        actions.resume.setEnabled(self.controller.may_resume)
+        actions.jump_to_latest.setEnabled(has_chat and not self.page.shows_empty)
+
+    def _show_title(self) -> None:
+        chat = self._chats.find(self._state.chat)
+        title = self._chats.title_of(chat) if chat is not None else ""
+        self.page.set_title(title, self._model_name(chat.model) if chat is not None else "")
+        self.setWindowTitle(f"{title} — {APP_NAME}" if title else APP_NAME)
+
+    def _model_name(self, ref: str) -> str:
+        return self._model_names.get(ref) or ref.partition("/")[2] or ref
+
+    @Slot()
+    def _toggle_chats(self) -> None:
+        self._show_chats(on=not self.panel.isVisible())
+
+    def _show_chats(self, *, on: bool) -> None:
+        if self._is_narrow:
+            self._narrow_shows_chats = on
+        else:
+            self._state.panel_is_shown = on
+        self._lay_out()
+
+    def _show_chat_pane(self) -> None:
+        self._narrow_shows_chats = False
+        self._lay_out()
+        self.page.composer.field.setFocus()
+
+    def _lay_out(self) -> None:
+        shows_chats = self._narrow_shows_chats if self._is_narrow else self._state.panel_is_shown
+        self.panel.setVisible(shows_chats)
+        self.page.setVisible(not (self._is_narrow and shows_chats))
+        self.actions_.show_chats.setChecked(shows_chats)
+
+    @Slot()
+    def _focus_next_pane(self) -> None:
+        panes: list[QWidget] = [self.panel.list, self.page.transcript, self.page.composer.field]
+        shown = [pane for pane in panes if pane.isVisible()]
+        focused = QApplication.focusWidget()
+        at = next(
+            (n for n, pane in enumerate(shown) if focused is pane or (focused and pane.isAncestorOf(focused))), -1
+        )
+        shown[(at + 1) % len(shown)].setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    @Slot(str)
+    def _open_link(self, url: str) -> None:
+        target = QUrl(url)
+        if target.scheme().lower() in _SAFE_SCHEMES:
+            QDesktopServices.openUrl(target)
+            return
+        box = QMessageBox(self)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.setIcon(QMessageBox.Icon.Warning)
+        box.setWindowTitle(self.tr("Open a link"))
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setText(self.tr("This is no web page and no mail address. Open it all the same?"))
+        box.setInformativeText(url[:MAX_SHOWN_URL])
+        open_button = box.addButton(self.tr("Open"), QMessageBox.ButtonRole.AcceptRole)
+        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
+        open_button.clicked.connect(lambda: QDesktopServices.openUrl(target))
+        box.open()
+
+    @Slot()
+    def _show_about(self) -> None:
+        from app.ui.about import AboutDialog
+
+        AboutDialog(self).open()
+
+    @Slot()
+    def _follow_colour_scheme(self) -> None:
+        theme = self._load_theme()
+        self.panel.set_theme(theme)
+        self.page.set_theme(theme)
+
+    @staticmethod
+    def _load_theme() -> Theme:
+        theme = load_theme(dark=QGuiApplication.styleHints().colorScheme() is Qt.ColorScheme.Dark)
+        QApplication.setPalette(palette_of(theme))
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        app.setStyleSheet(style_sheet(theme))
+        return theme
+
+    def _restore_geometry(self) -> None:
+        self.resize(*FIRST_SIZE)
+        if self._state.geometry:
+            self.restoreGeometry(QByteArray(decode_geometry(self._state.geometry)))
+        width = min(max(self._state.panel_width, 180), 480)
+        self._splitter.setSizes([width, max(300, self.width() - width)])
+        self._lay_out()
+        self.page.composer.field.setFocus()
+
+    def _keep_window_state(self) -> None:
+        self._state.geometry = encode_geometry(bytes(self.saveGeometry().data()))
+        if self.panel.isVisible() and not self._is_narrow:
+            self._state.panel_width = self._splitter.sizes()[0]
+        save_window_state(self._state_path, self._state)
