@@ -145,7 +145,7 @@ class Composer(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Draw the button's icons in the colours of `theme`."""
         self._send_icon = tinted_icon("arrow-up", theme.accent_text)
-        self._stop_icon = tinted_icon("square", theme.accent_text)
+        self._stop_icon = tinted_icon("stop", theme.accent_text)
         self._show_button()
 
     def text(self) -> str:

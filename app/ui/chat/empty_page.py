@@ -1,8 +1,8 @@
 """What an empty chat shows: who one is talking to, and three ways to begin."""
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QLabel, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtGui import QIcon, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app.assets import resource
 
@@ -20,9 +20,8 @@ class EmptyPage(QScrollArea):
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        column = QWidget()
-        column.setMaximumWidth(COLUMN_WIDTH)
-        layout = QVBoxLayout(column)
+        self._column = QWidget()
+        layout = QVBoxLayout(self._column)
         layout.setContentsMargins(16, 24, 16, 24)
         layout.setSpacing(10)
         logo = QLabel()
@@ -47,13 +46,21 @@ class EmptyPage(QScrollArea):
         for prompt in (self.tr("What is Muntin?"), self.tr("help"), self.tr("write 300 words")):
             layout.addWidget(self._prompt_button(prompt))
         holder = QWidget()
+        holder.setObjectName("emptyPage")
+        across = QHBoxLayout()
+        across.addStretch(1)
+        across.addWidget(self._column)
+        across.addStretch(1)
         outer = QVBoxLayout(holder)
         outer.setContentsMargins(0, 0, 0, 0)
-        outer.addStretch(1)
-        outer.addWidget(column, 0, Qt.AlignmentFlag.AlignHCenter)
         outer.addStretch(2)
-        column.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        outer.addLayout(across)
+        outer.addStretch(3)
         self.setWidget(holder)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._column.setFixedWidth(min(COLUMN_WIDTH, self.viewport().width()))
 
     def _prompt_button(self, prompt: str) -> QPushButton:
         button = QPushButton(prompt)
