@@ -52,17 +52,21 @@ class Limits:
 
     chars: int = 65_536
     """The most that is parsed in one piece, and the longest block."""
-    lines: int = 1_000
-    code_lines: int = 2_000
+    lines: int = 400
+    code_lines: int = 800
+    """A longer block of code goes on in a second row; not less than `lines`."""
     list_lines: int = 100
     """A longer list is cut between two of its items."""
     plain_lines: int = 200
     plain_chars: int = 8_192
     table_rows: int = 500
     table_columns: int = 40
+    table_cells: int = 1_000
     brackets: int = 2_000
     """Unmatched brackets are quadratic in the parser."""
-    marks: int = 12_000
+    marks: int = 6_000
+    addresses: int = 500
+    typed_fences: int = 200
 
 
 def clean(text: str) -> str:
@@ -99,7 +103,7 @@ def typed_blocks(text: str, limits: Limits) -> list[Block]:
     """Return the rows of a text that is shown as typed, but for its fenced code."""
     blocks: list[Block] = []
     start = 0
-    while opening := FENCE.search(text, start):
+    while len(blocks) < 2 * limits.typed_fences and (opening := FENCE.search(text, start)):
         closing = re.compile(rf"^ {{0,3}}{opening[1][0]}{{{len(opening[1])},}}[ \t]*$", re.MULTILINE)
         end = closing.search(text, opening.end())
         if end is None or end.start() - opening.end() > limits.chars:
@@ -119,11 +123,13 @@ def unindented(code: str, opening: re.Match[str]) -> str:
 def _is_too_much(source: str, top: TopBlock, limits: Limits) -> bool:
     if len(source) > limits.chars or top.depth > MAX_NESTING or source.count("[") > limits.brackets:
         return True
+    if source.count("://") > limits.addresses or source.count("](") > limits.addresses:
+        return True
     if sum(source.count(mark) for mark in "*_`~$<:&\\|") > limits.marks:
         return True
     if top.type == "table_open":
-        header = source.lstrip().partition("\n")[0]
-        return top.last - top.first > limits.table_rows or header.count("|") > limits.table_columns + 1
+        rows, columns = top.last - top.first, source.lstrip().partition("\n")[0].count("|")
+        return rows > limits.table_rows or columns > limits.table_columns + 1 or rows * columns > limits.table_cells
     return False
 
 

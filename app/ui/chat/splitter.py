@@ -62,7 +62,8 @@ class MarkdownSplitter:
         found = _find(window, references)
         starts = [0, *accumulate(map(len, window.splitlines(keepends=True)))]
         complete = window.count("\n")
-        for place in _list_to_cut(found, complete, self._limits):
+        lists = (place for place, top in enumerate(found) if _list_cuts(top, complete, self._limits))
+        if (place := next(lists, None)) is not None:
             self._cut_list(window, found, place, starts)
             return True
         settled = _settled_count(window, found, starts, complete)
@@ -111,17 +112,17 @@ class MarkdownSplitter:
 
     def _cut_list(self, window: str, found: Sequence[TopBlock], place: int, starts: Sequence[int]) -> None:
         """Settle what stands before a long list, and its first items."""
-        top = found[place]
-        limit = top.first + self._limits.list_lines
-        within = [part for part in top.parts if top.first < part <= limit]
-        line = within[-1] if within else next(part for part in top.parts if part > limit)
         if place:
             self._settle(window, found[:place], starts)
         above = found[place - 1].last if place else 0
-        window = window[starts[above] :]
-        end = starts[line] - starts[above]
-        self._learn(window[:end])
-        self._take([Block(BlockKind.MARKDOWN, window[:end].strip("\n"), self._gap)], end, gap="\n")
+        made: list[Block] = []
+        for line in _list_cuts(found[place], window.count("\n"), self._limits):
+            source = window[starts[above] : starts[line]].strip("\n")
+            made.append(Block(BlockKind.MARKDOWN, source, "\n" if made else self._gap))
+            above = line
+        end = starts[above] - starts[found[place - 1].last if place else 0]
+        self._learn(self._tail[:end])
+        self._take(made, end, gap="\n")
 
     def _cut(self, window: str, *, is_shown: bool) -> None:
         """Settle a window of a block that has no end in sight, as plain text; or one that shows nothing."""
@@ -225,12 +226,15 @@ def _first_lines(text: str, limits: Limits) -> str:
     return text[:end]
 
 
-def _list_to_cut(found: Sequence[TopBlock], complete: int, limits: Limits) -> list[int]:
-    """Return the place of the first list that is too long, if any."""
-    for place, top in enumerate(found):
-        if any(top.first + limits.list_lines < part < complete for part in top.parts):
-            return [place]
-    return []
+def _list_cuts(top: TopBlock, complete: int, limits: Limits) -> list[int]:
+    """Return the lines before which a long list is cut; the items after the last of them may still be written."""
+    cuts: list[int] = []
+    start = top.first
+    while any(start + limits.list_lines < part < complete for part in top.parts):
+        within = [part for part in top.parts if start < part <= start + limits.list_lines]
+        start = within[-1] if within else next(part for part in top.parts if part > start + limits.list_lines)
+        cuts.append(start)
+    return cuts
 
 
 def _settled_count(window: str, found: Sequence[TopBlock], starts: Sequence[int], complete: int) -> int:

@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from time import monotonic
 from typing import Final, NamedTuple
 
 from app.ui.chat.blocks import Block, BlockKind
@@ -16,6 +17,7 @@ from app.ui.chat.items import Item, Section, SectionKind, Speaker
 from app.ui.chat.section_text import SectionText
 
 _LAST: Final = 1 << 30
+_SLICE_SECONDS: Final = 0.02
 
 
 class RowKind(Enum):
@@ -263,7 +265,16 @@ class TranscriptModel:
         return changed
 
     def expand(self, node: Node) -> None:
-        """Give `node` its rows, or the next slice of them."""
+        """Give `node` its rows, or those that some 20 ms of work yield; `catch_up` goes on."""
+        until = monotonic() + _SLICE_SECONDS
+        self._advance(node)
+        while any(section.is_pending for section in node.sections) and monotonic() < until:
+            self._advance(node)
+        if any(section.is_pending for section in node.sections):
+            self._behind[node.item.id] = node
+        self.heights[self.index_of(node)] = node.heights.total
+
+    def _advance(self, node: Node) -> None:
         first = len(node.sections)
         since = RowKey(first, -1) if node.is_expanded else _START
         for at, section in enumerate(node.sections):
@@ -271,9 +282,6 @@ class TranscriptModel:
             if settled is not None and at < first:
                 first, since = at, min(since, RowKey(at, settled or -1))
         node.build_rows(self.scale, since=since)
-        if any(section.is_pending for section in node.sections):
-            self._behind[node.item.id] = node
-        self.heights[self.index_of(node)] = node.heights.total
 
     def toggle_fold(self, node: Node, section: int) -> None:
         """Fold or unfold a reasoning section."""
