@@ -4,6 +4,11 @@ import os
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
+import inspect
+import logging
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -16,3 +21,24 @@ settings.register_profile(
 )
 settings.register_profile("dev", parent=settings.get_profile("ci"), derandomize=False)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Refuse coroutine tests that wait through qtbot: the nested Qt loop would never end them."""
+    mixed = [
+        item.nodeid
+        for item in items
+        if isinstance(item, pytest.Function)
+        and inspect.iscoroutinefunction(item.function)
+        and "qtbot" in item.fixturenames
+    ]
+    if mixed:
+        raise pytest.UsageError(f"a coroutine test must not use qtbot: {', '.join(mixed)}")
+
+
+@pytest.fixture(autouse=True)
+def _no_unexpected_log(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Fail a test that logs a warning it did not look at (`caplog.clear()`)."""
+    yield
+    unexpected = [record.getMessage() for record in caplog.get_records("call") if record.levelno >= logging.WARNING]
+    assert unexpected == []

@@ -3,7 +3,7 @@
 from typing import Final
 
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QFont, QKeyEvent, QPainter, QPalette
+from PySide6.QtGui import QColor, QFont, QKeyEvent, QMouseEvent, QPainter, QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QListView,
@@ -28,6 +28,8 @@ class ChatsPanel(QWidget):
 
     new_requested = Signal()
     open_requested = Signal(str)
+    clicked = Signal()
+    """A chat was chosen with the mouse: the person means to go on in it."""
     delete_requested = Signal(str)
 
     def __init__(self, model: ChatsModel, theme: Theme, parent: QWidget | None = None) -> None:
@@ -48,6 +50,7 @@ class ChatsPanel(QWidget):
         self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.list.customContextMenuRequested.connect(self._show_menu)
         self.list.delete_pressed.connect(self._delete_current)
+        self.list.clicked.connect(self.clicked)
         self.list.selectionModel().currentChanged.connect(self._current_changed)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 8, 8, 8)
@@ -119,6 +122,11 @@ class _ChatList(QListView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setMouseTracking(True)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        # The right button asks about a chat; it doesn't open it.
+        if event.button() != Qt.MouseButton.RightButton:
+            super().mousePressEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):

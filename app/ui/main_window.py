@@ -55,7 +55,7 @@ class MainWindow(QMainWindow):
         self._has_painted = False
         self._is_closing = False
         self._live = LiveReplies()
-        theme = self._load_theme()
+        theme = self._use_theme(QGuiApplication.styleHints().colorScheme())
         self.setWindowTitle(APP_NAME)
         self.setWindowIcon(QIcon(str(resource("icons", "muntin.svg"))))
         self.setMinimumSize(320, 360)
@@ -153,12 +153,6 @@ class MainWindow(QMainWindow):
         if self._chats.mark(session) in (Mark.UNREAD, Mark.ERROR):
             self._chats.set_mark(session, Mark.NONE)
         self._show_title()
-
-    @Slot(str)
-    def _pick_chat(self, session: str) -> None:
-        self._open_chat(session)
-        if self._is_narrow:
-            self._show_chat_pane()
 
     @Slot()
     def _rename_open_chat(self) -> None:
@@ -307,7 +301,8 @@ class MainWindow(QMainWindow):
         actions.next_pane.triggered.connect(self._focus_next_pane)
         actions.about.triggered.connect(self._show_about)
         self.panel.new_requested.connect(self._new_chat)
-        self.panel.open_requested.connect(self._pick_chat)
+        self.panel.open_requested.connect(self._open_chat)
+        self.panel.clicked.connect(self._show_chat_pane)
         self.panel.delete_requested.connect(self._delete_chat)
         self._chats.rename_requested.connect(self._rename_chat)
         self.page.panel_toggled.connect(self._toggle_chats)
@@ -347,6 +342,7 @@ class MainWindow(QMainWindow):
             self._state.panel_is_shown = on
         self._lay_out()
 
+    @Slot()
     def _show_chat_pane(self) -> None:
         self._narrow_shows_chats = False
         self._lay_out()
@@ -392,15 +388,15 @@ class MainWindow(QMainWindow):
 
         AboutDialog(self).open()
 
-    @Slot()
-    def _follow_colour_scheme(self) -> None:
-        theme = self._load_theme()
+    @Slot(Qt.ColorScheme)
+    def _follow_colour_scheme(self, scheme: Qt.ColorScheme) -> None:
+        theme = self._use_theme(scheme)
         self.panel.set_theme(theme)
         self.page.set_theme(theme)
 
     @staticmethod
-    def _load_theme() -> Theme:
-        theme = load_theme(dark=QGuiApplication.styleHints().colorScheme() is Qt.ColorScheme.Dark)
+    def _use_theme(scheme: Qt.ColorScheme) -> Theme:
+        theme = load_theme(dark=scheme is Qt.ColorScheme.Dark)
         QApplication.setPalette(palette_of(theme))
         app = QApplication.instance()
         assert isinstance(app, QApplication)

@@ -12,21 +12,28 @@ from app.providers.base import Piece, ReasoningPiece, StopPiece, StopReason, Tex
 
 
 class Hold:
-    """A place in a script where the stream waits until the test lets it go."""
+    """A place in a script where the stream waits until the test, on whatever thread, lets it go."""
 
     def __init__(self) -> None:
+        self.is_reached = False
         self._reached = asyncio.Event()
         self._released = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     async def wait(self) -> None:
+        self._loop = asyncio.get_running_loop()
         self._reached.set()
+        self.is_reached = True
         await self._released.wait()
 
     async def reached(self) -> None:
         await asyncio.wait_for(self._reached.wait(), 5)
 
     def release(self) -> None:
-        self._released.set()
+        if self._loop is None:
+            self._released.set()
+        else:
+            self._loop.call_soon_threadsafe(self._released.set)
 
 
 Step = Piece | ProviderError | Hold

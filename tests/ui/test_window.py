@@ -1,0 +1,428 @@
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication, QInputMethodEvent
+from PySide6.QtWidgets import QApplication, QDialog, QListWidget, QPushButton
+
+from app.domain.errors import ErrorKind, ProviderError
+from app.domain.rows import Flag
+from app.history.files import ChatFiles
+from app.providers.base import TextPiece
+from app.ui.chats_model import Mark
+from tests.fakes.scripted import Hold, reply
+from tests.ui.conftest import Desk
+
+
+def test_a_first_start_offers_ways_to_begin(desk: Desk) -> None:
+    assert desk.window.page.shows_empty
+    assert desk.titles() == ["New chat"]
+    assert desk.window.page.composer.field.hasFocus() or not desk.window.isActiveWindow()
+
+
+def test_a_message_is_sent_with_enter_and_answered(desk: Desk) -> None:
+    desk.provider.play(reply("Hello ", "**there**"))
+    desk.say("hi you")
+    assert [row.text for row in desk.rows()] == ["hi you", "Hello **there**"]
+    assert "hi you" in desk.shown()
+    assert "Hello there" in desk.shown().replace("**", "")
+    assert desk.window.page.composer.text() == ""
+    assert desk.titles() == ["hi you"]
+    assert desk.window.windowTitle().startswith("hi you")
+
+
+def test_a_sample_prompt_is_sent(desk: Desk) -> None:
+    desk.provider.play(reply("ok"))
+    button = desk.window.page.empty.findChildren(QPushButton)[0]
+    desk.qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    desk.until(lambda: len(desk.rows()) == 2)
+    desk.idle()
+    assert button.text() == desk.rows()[0].text
+    assert not desk.window.page.shows_empty
+
+
+def test_shift_enter_starts_a_new_line(desk: Desk) -> None:
+    desk.provider.play(reply("ok"))
+    desk.type("one")
+    desk.press(Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    desk.say("two")
+    assert desk.rows()[0].text == "one\ntwo"
+
+
+def test_enter_never_sends_while_an_input_method_composes(desk: Desk) -> None:
+    field = desk.window.page.composer.field
+    QApplication.sendEvent(field, QInputMethodEvent("にほん", []))
+    desk.press(Qt.Key.Key_Return)
+    done = QInputMethodEvent()
+    done.setCommitString("日本")
+    QApplication.sendEvent(field, done)
+    assert field.toPlainText().replace("\n", "") == "日本"
+    assert desk.rows() == []
+
+
+def test_only_plain_text_is_pasted(desk: Desk) -> None:
+    from PySide6.QtCore import QMimeData
+
+    data = QMimeData()
+    data.setHtml('<img src="file:///dev/zero"><b>bold</b>')
+    data.setText("bold")
+    QGuiApplication.clipboard().setMimeData(data)
+    desk.window.page.composer.field.paste()
+    assert desk.window.page.composer.text() == "bold"
+    desk.window.page.composer.set_text("")
+
+
+def test_while_a_reply_is_written_enter_keeps_the_draft_and_says_so(desk: Desk) -> None:
+    hold = Hold()
+    desk.provider.play([TextPiece("half"), hold, *reply(" more")])
+    desk.type("first")
+    desk.press(Qt.Key.Key_Return)
+    desk.reached(hold)
+    desk.until(lambda: desk.window.page.composer.text() == "")
+    desk.type("my draft")
+    desk.press(Qt.Key.Key_Return)
+    assert desk.window.page.composer.text() == "my draft"
+    assert "draft is kept" in desk.window.page.composer._hint.text()
+    hold.release()
+    desk.idle()
+    assert [row.text for row in desk.rows()] == ["first", "half more"]
+    assert desk.window.page.composer.text() == "my draft"
+
+
+def test_escape_stops_and_continue_goes_on(desk: Desk) -> None:
+    hold = Hold()
+    desk.provider.play([TextPiece("half"), hold], reply(" rest"))
+    desk.type("go")
+    desk.press(Qt.Key.Key_Return)
+    desk.reached(hold)
+    desk.until(desk.window.actions_.stop.isEnabled)
+    desk.press(Qt.Key.Key_Escape)
+    desk.until(lambda: len(desk.rows()) == 2)
+    desk.idle()
+    assert desk.rows()[1].flags == (Flag.INTERRUPTED,)
+    assert desk.window.actions_.resume.isEnabled()
+
+    desk.window.actions_.resume.trigger()
+    desk.until(lambda: len(desk.rows()) == 4)
+    desk.idle()
+    assert "half" in desk.shown()
+    assert "rest" in desk.shown()
+    assert not desk.window.actions_.resume.isEnabled()
+
+
+def test_the_button_is_send_and_then_stop(desk: Desk) -> None:
+    hold = Hold()
+    desk.provider.play([hold, *reply("x")])
+    button = desk.window.page.composer._button
+    assert (button.accessibleName(), button.isEnabled()) == ("Send", False)
+    desk.type("go")
+    assert button.isEnabled()
+    desk.qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    desk.reached(hold)
+    desk.until(lambda: button.accessibleName() == "Stop the reply")
+    desk.qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    desk.idle()
+    assert button.accessibleName() == "Send"
+
+
+def test_everything_is_there_after_a_restart(desk: Desk) -> None:
+    desk.provider.play(reply("one"), reply("two"))
+    desk.say("a")
+    desk.type("unfinished thought")
+    session = desk.session
+    desk.restart()
+    assert session == desk.session
+    assert "one" in desk.shown()
+    assert desk.window.page.composer.text() == "unfinished thought"
+    desk.window.page.composer.set_text("")
+    desk.say("b")
+    assert [row.text for row in desk.rows()] == ["a", "one", "b", "two"]
+
+
+def test_quitting_in_mid_reply_keeps_it(desk: Desk) -> None:
+    hold = Hold()
+    desk.provider.play([TextPiece("as far"), hold])
+    desk.type("go")
+    desk.press(Qt.Key.Key_Return)
+    desk.reached(hold)
+    desk.restart()
+    assert [(row.text, row.flags) for row in desk.rows()] == [("go", ()), ("as far", (Flag.INTERRUPTED,))]
+    assert "as far" in desk.shown()
+    assert len(desk.provider.requests) == 1, "nothing is sent by itself"
+    assert desk.window.actions_.resume.isEnabled()
+
+
+def test_the_size_of_the_window_is_remembered(desk: Desk) -> None:
+    desk.window.resize(700, 520)
+    desk.restart()
+    assert (desk.window.width(), desk.window.height()) == (700, 520)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"geometry": 7, "panel_width": "x", "chat": null}', "\0"])
+def test_a_broken_window_file_is_no_reason_not_to_start(desk: Desk, content: str) -> None:
+    desk.close()
+    (desk.root / "window.json").write_text(content)
+    desk.program = desk._start()
+    assert desk.window.page.isVisible()
+
+
+def test_a_chat_streams_on_while_another_is_shown(desk: Desk) -> None:
+    first_hold, second_hold = Hold(), Hold()
+    desk.provider.play([TextPiece("one "), first_hold, *reply("done")], [TextPiece("two "), second_hold, *reply("end")])
+    desk.type("first")
+    desk.press(Qt.Key.Key_Return)
+    desk.reached(first_hold)
+    first = desk.session
+    desk.window.actions_.new_chat.trigger()
+    desk.until(lambda: desk.session not in ("", first))
+    desk.type("second")
+    desk.press(Qt.Key.Key_Return)
+    desk.reached(second_hold)
+    second = desk.session
+    marks = desk.window._chats
+    assert (marks.mark(first), marks.mark(second)) == (Mark.STREAMING, Mark.STREAMING)
+
+    desk.window._open_chat(first)
+    desk.until(lambda: desk.session == first)
+    assert "one" in desk.shown(), "what came while it was not shown"
+    second_hold.release()
+    desk.until(lambda: marks.mark(second) is Mark.UNREAD)
+    first_hold.release()
+    desk.idle()
+    assert [row.text for row in desk.rows(first)] == ["first", "one done"]
+    assert [row.text for row in desk.rows(second)] == ["second", "two end"]
+    assert marks.mark(first) == Mark.NONE
+    desk.window._open_chat(second)
+    assert marks.mark(second) == Mark.NONE
+    desk.until(lambda: desk.session == second)
+
+
+def test_drafts_belong_to_their_chats(desk: Desk) -> None:
+    desk.provider.play(reply("ok"))
+    desk.say("a chat")
+    first = desk.session
+    desk.type("draft one")
+    desk.window.actions_.new_chat.trigger()
+    desk.until(lambda: desk.session not in ("", first))
+    assert desk.window.page.composer.text() == ""
+    desk.type("draft two")
+    desk.window._open_chat(first)
+    desk.until(lambda: desk.session == first)
+    assert desk.window.page.composer.text() == "draft one"
+
+
+def test_new_chat_makes_no_second_empty_chat(desk: Desk) -> None:
+    for _ in range(3):
+        desk.window.actions_.new_chat.trigger()
+    assert desk.titles() == ["New chat"]
+
+
+def test_a_deleted_chat_comes_back_with_undo(desk: Desk) -> None:
+    desk.provider.play(reply("one"))
+    desk.say("keep me")
+    session = desk.session
+    desk.window.actions_.delete.trigger()
+    desk.until(lambda: desk.session not in ("", session))
+    assert desk.titles() == ["New chat"]
+    assert "keep me" in desk.window.toast._text.text()
+    desk.qtbot.mouseClick(desk.window.toast._button, Qt.MouseButton.LeftButton)
+    desk.until(lambda: desk.session == session)
+    assert "one" in desk.shown()
+    assert not desk.window.toast.isVisible()
+
+
+def test_a_deleted_chat_comes_back_from_recently_deleted(desk: Desk) -> None:
+    desk.provider.play(reply("one"))
+    desk.say("keep me")
+    session = desk.session
+    desk.window.actions_.delete.trigger()
+    desk.until(lambda: desk.session not in ("", session))
+    desk.window.actions_.recently_deleted.trigger()
+    dialog = desk.window.findChild(QDialog)
+    assert dialog is not None
+    entries = dialog.findChild(QListWidget)
+    assert isinstance(entries, QListWidget)
+    desk.until(lambda: entries.count() == 1)
+    assert "keep me" in entries.item(0).text()
+    restore = next(button for button in dialog.findChildren(QPushButton) if button.text() == "Restore")
+    desk.qtbot.mouseClick(restore, Qt.MouseButton.LeftButton)
+    desk.until(lambda: desk.session == session)
+    dialog.close()
+
+
+def test_a_chat_is_renamed_in_place(desk: Desk) -> None:
+    desk.provider.play(reply("one"))
+    desk.say("old name")
+    desk.window.actions_.rename.trigger()
+    editor = QApplication.focusWidget()
+    assert editor is not None
+    desk.qtbot.keyClicks(editor, "  New   name ")
+    desk.qtbot.keyClick(editor, Qt.Key.Key_Return)
+    desk.until(lambda: desk.titles() == ["New name"])
+    assert desk.window.windowTitle().startswith("New name")
+    desk.restart()
+    assert desk.titles() == ["New name"]
+
+
+@pytest.mark.parametrize("kind", [ErrorKind.AUTHENTICATION, ErrorKind.CONTEXT_EXCEEDED, ErrorKind.REFUSAL])
+def test_a_failure_is_said_in_words_with_a_way_on(desk: Desk, kind: ErrorKind) -> None:
+    from app.ui.wording import error_sentence
+
+    desk.provider.play([ProviderError(kind, "because of tests")], reply("better"))
+    desk.say("go")
+    assert error_sentence(kind) in desk.spoken()
+    assert desk.window.actions_.resume.isEnabled()
+    desk.window.actions_.resume.trigger()
+    desk.until(lambda: len(desk.rows()) == 3)
+    desk.idle()
+    assert sum(row.role == "user" for row in desk.rows()) == 1
+
+
+def test_waiting_for_the_next_try_is_shown_and_can_be_stopped(desk: Desk) -> None:
+    desk.provider.play([ProviderError(ErrorKind.OVERLOADED)])
+    desk.type("go")
+    desk.press(Qt.Key.Key_Return)
+    hint = desk.window.page.composer._hint
+    desk.until(lambda: "Trying again in 2 s (try 2 of 6)" in hint.text())
+    desk.press(Qt.Key.Key_Escape)
+    desk.idle()
+    assert "Trying again" not in hint.text()
+
+
+def test_a_message_the_disk_refuses_stays_in_the_composer(desk: Desk) -> None:
+    files = ChatFiles(desk.root / "sessions" / desk.session)
+    files.chat.unlink()
+    files.chat.mkdir()
+    desk.type("precious")
+    desk.press(Qt.Key.Key_Return)
+    hint = desk.window.page.composer._hint
+    desk.until(lambda: hint.property("isError") is True)
+    desk.idle()
+    assert desk.window.page.composer.text() == "precious"
+    files.chat.rmdir()
+    desk.provider.play(reply("ok"))
+    desk.press(Qt.Key.Key_Return)
+    desk.until(lambda: len(desk.rows()) == 2)
+    desk.idle()
+    assert desk.window.page.composer.text() == ""
+
+
+def test_older_messages_are_loaded_as_one_scrolls(desk: Desk) -> None:
+    from app.history.store import Store
+    from tests.unit.history.rows import text_row
+
+    session = desk.session
+    desk.close()
+    store = Store(ChatFiles(desk.root / "sessions" / session), session=session)
+    last = store.repair()
+    for start in range(0, 1200, 30):
+        rows = [
+            text_row(f"m{n}", f"message number {n}").model_copy(update={"session": session})
+            for n in range(start, start + 30)
+        ]
+        last += len(store.append(rows, expected_last_seq=last))
+    desk.program = desk._start()
+    transcript = desk.window.page.transcript
+    assert "message number 1199" in desk.shown()
+    assert transcript.is_at_end()
+
+    def first_is_shown() -> bool:
+        transcript.verticalScrollBar().setValue(0)
+        return "message number 0\n" in desk.shown() + "\n"
+
+    desk.until(first_is_shown)
+
+
+def test_a_chat_open_elsewhere_is_read_only_and_can_be_taken_over(desk: Desk) -> None:
+    desk.provider.play(reply("one"), reply("two"))
+    desk.say("a")
+    session = desk.session
+    desk.close()
+    other = ChatFiles(desk.root / "sessions" / session)
+    other.lease.take()
+    desk.program = desk._start()
+    page = desk.window.page
+    assert "one" in desk.shown()
+    assert page.banner.isVisible()
+    assert page.composer.field.isReadOnly()
+    other.lease.release()
+    desk.until(page.banner._button.isVisible)
+    desk.qtbot.mouseClick(page.banner._button, Qt.MouseButton.LeftButton)
+    desk.until(lambda: not page.banner.isVisible() and desk.session == session)
+    desk.say("b")
+    assert [row.text for row in desk.rows()] == ["a", "one", "b", "two"]
+
+
+def test_a_narrow_window_shows_the_list_or_the_chat(desk: Desk) -> None:
+    window = desk.window
+    window.resize(360, 700)
+    desk.until(lambda: not window.panel.isVisible())
+    assert window.page.isVisible()
+    window.actions_.show_chats.trigger()
+    assert window.panel.isVisible()
+    assert not window.page.isVisible()
+    row = window._chats.row_of(desk.session)
+    assert row is not None
+    rect = window.panel.list.visualRect(window._chats.index(row))
+    desk.qtbot.mouseClick(window.panel.list.viewport(), Qt.MouseButton.LeftButton, pos=rect.center())
+    assert window.page.isVisible()
+    window.resize(1000, 700)
+    desk.until(window.panel.isVisible)
+
+
+def test_f6_walks_through_the_panes(desk: Desk) -> None:
+    desk.provider.play(reply("one"))
+    desk.say("a")
+    window = desk.window
+    window.page.composer.field.setFocus()
+    walked = []
+    for _ in range(3):
+        window.actions_.next_pane.trigger()
+        walked.append(QApplication.focusWidget())
+    assert [window.panel.list, window.page.transcript, window.page.composer.field] == walked
+
+
+def test_the_right_button_opens_no_chat(desk: Desk) -> None:
+    desk.provider.play(reply("one"))
+    desk.say("a")
+    first = desk.session
+    desk.window.actions_.new_chat.trigger()
+    desk.until(lambda: desk.session not in ("", first))
+    second = desk.session
+    row = desk.window._chats.row_of(first)
+    assert row is not None
+    pos: QPoint = desk.window.panel.list.visualRect(desk.window._chats.index(row)).center()
+    desk.qtbot.mousePress(desk.window.panel.list.viewport(), Qt.MouseButton.RightButton, pos=pos)
+    assert second == desk.session
+
+
+def test_about_names_the_licences(desk: Desk) -> None:
+    desk.window.actions_.about.trigger()
+    dialog = desk.window.findChild(QDialog)
+    assert dialog is not None
+    from PySide6.QtWidgets import QPlainTextEdit
+
+    notices = dialog.findChild(QPlainTextEdit)
+    assert notices is not None
+    assert "LGPL" in notices.toPlainText()
+    dialog.close()
+
+
+def test_every_control_has_a_name(desk: Desk) -> None:
+    from PySide6.QtGui import QAccessible
+    from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QPlainTextEdit
+
+    nameless = []
+    for kind in (QAbstractButton, QAbstractItemView, QPlainTextEdit):
+        for widget in desk.window.findChildren(kind):
+            interface = QAccessible.queryAccessibleInterface(widget)
+            if widget.isVisible() and interface and not interface.text(QAccessible.Text.Name):
+                nameless.append(widget)
+    assert nameless == []
+
+
+def test_the_theme_follows_the_system(desk: Desk) -> None:
+    before = desk.window.palette().window().color()
+    scheme_changed = QGuiApplication.styleHints().colorSchemeChanged
+    scheme_changed.emit(Qt.ColorScheme.Dark)
+    assert desk.window.palette().window().color().lightness() < 80
+    scheme_changed.emit(Qt.ColorScheme.Light)
+    assert before == desk.window.palette().window().color()
