@@ -12,6 +12,7 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from mdit_py_plugins.dollarmath import dollarmath_plugin
+from mdit_py_plugins.dollarmath.index import math_inline_dollar
 from mdit_py_plugins.footnote import footnote_plugin
 from mdit_py_plugins.tasklists import tasklists_plugin
 
@@ -35,6 +36,7 @@ def build_parser(*, max_nesting: int) -> MarkdownIt:
         allow_labels=False,
         allow_blank_lines=False,
     )
+    parser.inline.ruler.at("math_inline", _dollar_math)
     parser.inline.ruler.before("escape", "bracket_math", _bracket_math)
     for name in ("footnote_ref", "math_inline", "math_inline_double", "math_block"):
         parser.add_render_rule(name, getattr(_Renderer, name))  # the plugins brought their own
@@ -42,6 +44,20 @@ def build_parser(*, max_nesting: int) -> MarkdownIt:
         # Only addresses with a scheme: "main.py" is a file, not a host in Paraguay.
         parser.linkify.set({"fuzzy_link": False, "fuzzy_email": False, "fuzzy_ip": False})
     return parser
+
+
+_math_inline_dollar: Final = math_inline_dollar(allow_space=False, allow_digits=False, allow_double=True)
+
+
+def _dollar_math(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
+    """Read `$…$`. At the very start the plugin looks at the last letter for the one before: that is a blank here."""
+    if state.pos:
+        return _math_inline_dollar(state, silent)
+    state.src += " "
+    try:
+        return _math_inline_dollar(state, silent)
+    finally:
+        state.src = state.src[:-1]
 
 
 def _bracket_math(state: StateInline, silent: bool) -> bool:  # noqa: FBT001

@@ -13,6 +13,7 @@ _SUPERSCRIPTS: Final = str.maketrans(
 )
 _SUBSCRIPTS: Final = str.maketrans("0123456789+-=()aehijklmnoprstuvx−βγρφχ", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ₋ᵦᵧᵨᵩᵪ")
 _SCRIPT: Final = re.compile(r"([\^_])\s*(?:\{([^{}]*)\}|(\\[A-Za-z]+|[^\s\\{}^_]))")
+_RELATION: Final = re.compile(r"\s*([=≤≥≠≈≡∈∉⊂⊆→⇒⇔↦∝])\s*")
 _MAX_CHARS: Final = 2_000
 _MAX_DEPTH: Final = 60
 
@@ -22,7 +23,7 @@ def readable_math(tex: str) -> str:
     tex = tex.strip()
     if len(tex) > _MAX_CHARS or tex.count("{") > _MAX_DEPTH or tex.count("\\left") > _MAX_DEPTH:
         return tex
-    return _to_text(_SCRIPT.sub(_raise_or_lower, tex)).strip() or tex
+    return _RELATION.sub(r" \1 ", _to_text(_SCRIPT.sub(_raise_or_lower, tex))).strip() or tex
 
 
 def _raise_or_lower(match: re.Match[str]) -> str:
@@ -46,4 +47,4 @@ def _to_text(tex: str) -> str:
 def _converter() -> "LatexNodes2Text":
     from pylatexenc.latex2text import LatexNodes2Text
 
-    return LatexNodes2Text(math_mode="text", keep_comments=True, strict_latex_spaces=False)
+    return LatexNodes2Text(math_mode="text", keep_comments=True, strict_latex_spaces="based-on-source")

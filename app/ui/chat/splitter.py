@@ -144,7 +144,8 @@ class MarkdownSplitter:
         if opening is None:
             return False
         fence = _OpenFence(opening, window[:body], self._gap)
-        if fence.find_end(window[body:]) is not None:
+        end = fence.find_end(window[body:])
+        if end is not None and window.endswith("\n", 0, body + end[1]):
             return False
         self._learn(window[:first])
         self._fence = fence
