@@ -241,11 +241,10 @@ def _list_cuts(top: TopBlock, complete: int, limits: Limits) -> list[int]:
 def _settled_count(window: str, found: Sequence[TopBlock], starts: Sequence[int], complete: int) -> int:
     """Return how many blocks can't change any more, whatever follows."""
     for place in range(len(found), 0, -1):
+        is_over = _is_closed_fence(found[place - 1]) and found[place - 1].last <= complete
         if place < len(found):
             following = found[place]  # a table shows itself on its second line
-            is_over = following.first + (following.type == "table_open") < complete
-        else:
-            is_over = _is_closed_fence(found[-1]) and found[-1].last <= complete
+            is_over = is_over or following.first + (following.type == "table_open") < complete
         end = found[min(place, len(found) - 1)].first
         # An open $$ may yet swallow what stands between it and the next blank line.
         if is_over and "$$" not in window[: starts[end]].rpartition("\n\n")[2]:
