@@ -137,7 +137,7 @@ class Cell:
     def text(self, start: int = 0, end: int | None = None) -> str:
         """Return what stands between two positions, as plain text."""
         selected = self._cursor(start, self.length if end is None else end).selection().toPlainText()
-        return selected.replace("\xa0", " ")
+        return selected.replace("\xa0", " ").strip("\n")
 
     def paint(self, painter: QPainter, ink: Ink) -> None:
         """Paint at the painter's origin."""
@@ -278,7 +278,8 @@ class TextCell(Cell):
             QTextOption.WrapMode.WrapAnywhere if is_unbroken else QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere
         )
         self._document.setDefaultTextOption(option)
-        self._document.setHtml(self._html(self.block))
+        # A line end after the last tag would be a blank at the end of the text.
+        self._document.setHtml(self._html(self.block).rstrip())
         self._tidy()
 
     def _tidy(self) -> None:

@@ -19,7 +19,7 @@ class Placed(NamedTuple):
 
 
 class Flow:
-    """The window onto the model: its first row, how far that is scrolled out, and whether it holds on to the end."""
+    """The window onto the model. It holds on to the end, or to the first row that begins in its upper half."""
 
     def __init__(self, model: TranscriptModel, measure: Callable[[Node, int], int], *, margin: int) -> None:
         self.following = True
@@ -59,8 +59,9 @@ class Flow:
             return
         self.placed = self._place_up() if self.following else self._place_down()
         if self.placed:
-            first = self.placed[0]
-            self._hold(first.node, first.row, -first.y)
+            begun = (each for each in self.placed if 0 <= each.y < self.height // 2)
+            held = next(begun, self.placed[0])
+            self._hold(held.node, held.row, -held.y)
 
     def scroll_by(self, pixels: int) -> None:
         """Move by exactly that many pixels, whatever the rows on the way turn out to measure."""
@@ -93,7 +94,8 @@ class Flow:
     def reveal(self, node: Node, row: int) -> None:
         """Put a row at the top, or as near as the end allows."""
         self.following = False
-        self._hold(node, row, -self._margin)
+        self._expand(node)
+        self._hold(node, min(row, len(node.rows) - 1), -self._margin)
         self.settle()
         self.following = self.is_at_end
 

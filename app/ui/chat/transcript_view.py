@@ -76,8 +76,8 @@ class TranscriptView(QAbstractScrollArea):
         self._was_at_end = True
         self._is_syncing = False
         self._must_sync_again = False
-        self._jump = JumpButton(self)
-        self._jump.clicked.connect(self.scroll_to_end)
+        self.jump_button = JumpButton(self)
+        self.jump_button.clicked.connect(self.scroll_to_end)
         self._frame_timer = self._single_shot(self._show_arrivals)
         self._copied_timer = self._single_shot(self._forget_copied)
         self._wait_timer = QTimer(self)
@@ -94,7 +94,7 @@ class TranscriptView(QAbstractScrollArea):
         """Paint in the colours of `theme` from now on; nothing moves."""
         self._theme = theme
         self._rows.set_style(make_style(theme, self.font()))
-        self._jump.set_theme(theme)
+        self.jump_button.set_theme(theme)
         self.verticalScrollBar().setStyleSheet(scroll_bar_sheet(theme))
         self._sync()
 
@@ -254,6 +254,11 @@ class TranscriptView(QAbstractScrollArea):
         start, end = (place.position, place.position) if cell is None else cell.word_at(place.position)
         return place._replace(position=start), place._replace(position=end)
 
+    def text_between(self, start: Place, end: Place) -> str:
+        """Return the visible text between two places of one row."""
+        cell = self._cell_at(start)
+        return "" if cell is None else cell.text(start.position, end.position)
+
     def row_bounds(self, place: Place) -> tuple[Place, Place]:
         """Return the bounds of the block at a place."""
         cell = self._cell_at(place)
@@ -394,7 +399,7 @@ class TranscriptView(QAbstractScrollArea):
 
     def focusNextPrevChild(self, next: bool) -> bool:  # noqa: A002, FBT001
         """Move among the targets on screen first, then on to the next widget."""
-        reachable = self._reachable()
+        reachable = self.reachable()
         ids = [which for which, _ in reachable]
         at = ids.index(self._focused) if self._focused in ids else (-1 if next else len(ids))
         at += 1 if next else -1
@@ -446,7 +451,7 @@ class TranscriptView(QAbstractScrollArea):
         viewport.setMouseTracking(True)
         viewport.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         viewport.setCursor(Qt.CursorShape.IBeamCursor)
-        self._jump.set_theme(self._theme)
+        self.jump_button.set_theme(self._theme)
         self.verticalScrollBar().setStyleSheet(scroll_bar_sheet(self._theme))
 
     def _single_shot(self, run: Callable[[], None]) -> QTimer:
@@ -485,7 +490,7 @@ class TranscriptView(QAbstractScrollArea):
         bar.setSingleStep(self._rows.style.line_height)
         bar.setRange(0, max(0, self._flow.total - self._flow.height))
         bar.setValue(self._flow.value)
-        self._jump.place(width=self.viewport().width(), bottom=self.height())
+        self.jump_button.place(width=self.viewport().width(), bottom=self.height())
 
     def _tell(self) -> None:
         at_end = self._flow.is_at_end
@@ -495,7 +500,7 @@ class TranscriptView(QAbstractScrollArea):
         if at_end is not self._was_at_end:
             self._was_at_end = at_end
             self.at_end_changed.emit(at_end)
-        self._jump.setVisible(not at_end)
+        self.jump_button.setVisible(not at_end)
         if (
             self._more_above
             and not self._older_asked
@@ -538,7 +543,7 @@ class TranscriptView(QAbstractScrollArea):
             return
         painter.setPen(QPen(self._theme.accent, 2))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        for which, target in self._reachable() if self._focused is not None else []:
+        for which, target in self.reachable() if self._focused is not None else []:
             if which == self._focused:
                 painter.drawRoundedRect(target.rect.adjusted(-2, -1, 2, 1), 5, 5)
                 return
@@ -570,7 +575,7 @@ class TranscriptView(QAbstractScrollArea):
         return True
 
     def _activate_focused(self) -> bool:
-        for which, target in self._reachable():
+        for which, target in self.reachable():
             if which == self._focused:
                 self.activate(which, target)
                 return True
@@ -606,7 +611,7 @@ class TranscriptView(QAbstractScrollArea):
             self._show_unseen()
 
     def _show_unseen(self) -> None:
-        self._jump.show_count(len(self._unseen))
+        self.jump_button.show_count(len(self._unseen))
         self.unseen_changed.emit(len(self._unseen))
 
     def _announce_reply(self, node: Node) -> None:
@@ -646,7 +651,8 @@ class TranscriptView(QAbstractScrollArea):
     def _id_of(self, placed: Placed, target: Target) -> TargetId:
         return TargetId(placed.node.order, placed.node.rows[placed.row].key, target.number)
 
-    def _reachable(self) -> list[tuple[TargetId, Target]]:
+    def reachable(self) -> list[tuple[TargetId, Target]]:
+        """Return everything on screen that can be activated, in reading order."""
         height = self.viewport().height()
         return [
             (self._id_of(placed, target), target)
