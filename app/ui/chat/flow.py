@@ -47,6 +47,10 @@ class Flow:
         index = self._model.index_of(first.node)
         return self._margin + self._model.heights.top(index) + first.node.heights.top(first.row) - first.y
 
+    def top_of(self, node: Node) -> int:
+        """Return how far below the window's top an item begins; far away it is estimated."""
+        return self._margin + self._model.heights.top(self._model.index_of(node)) - self.value
+
     @property
     def is_at_end(self) -> bool:
         """Whether the last row is in full view."""

@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject, QPointF, Qt, QTimer
 from PySide6.QtGui import QGuiApplication, QMouseEvent
 
 from app.ui.chat.cells import Cell
+from app.ui.chat.hit_test import HitTest
 from app.ui.chat.selection import Selection
 from app.ui.chat.targets import Target, TargetId
 from app.ui.chat.transcript_model import Place
@@ -14,15 +15,10 @@ _SCROLL_MS = 30
 
 
 class Surface(Protocol):
-    """What the gestures act on."""
+    """What the gestures have an effect on."""
 
     selection: Selection
 
-    def target_at(self, point: QPointF) -> tuple[TargetId, Target] | None: ...
-    def place_at(self, point: QPointF) -> Place | None: ...
-    def bar_at(self, point: QPointF) -> Cell | None: ...
-    def word_at(self, place: Place) -> tuple[Place, Place]: ...
-    def row_bounds(self, place: Place) -> tuple[Place, Place]: ...
     def activate(self, which: TargetId, target: Target) -> None: ...
     def selection_moved(self, *, is_over: bool) -> None: ...
     def scroll_for_drag(self, point: QPointF) -> bool: ...
@@ -31,9 +27,10 @@ class Surface(Protocol):
 class Gestures(QObject):
     """Turns mouse events into a selection or an activation."""
 
-    def __init__(self, surface: Surface, parent: QObject) -> None:
+    def __init__(self, surface: Surface, on_screen: HitTest, parent: QObject) -> None:
         super().__init__(parent)
         self._surface = surface
+        self._on_screen = on_screen
         self._armed: tuple[TargetId, Target] | None = None
         self._pressed_at = QPointF()
         self._last_at = QPointF()
@@ -54,17 +51,17 @@ class Gestures(QObject):
         """Begin: arm a target, grab a bar, or start a selection."""
         point = event.position()
         self._pressed_at = self._last_at = point
-        self._bar = self._surface.bar_at(point)
-        self._armed = None if self._bar else self._surface.target_at(point)
+        self._bar = self._on_screen.bar_at(point)
+        self._armed = None if self._bar else self._on_screen.target_at(point)
         if self._bar is not None or self._armed is not None:
             return
-        place = self._surface.place_at(point)
+        place = self._on_screen.place_at(point)
         if place is None:
             return
         selection = self._surface.selection
         self._is_selecting = True
         if self._is_third_click(event):
-            self._unit = self._surface.row_bounds(place)
+            self._unit = self._on_screen.block_at(place)
             selection.select(*self._unit)
         elif event.modifiers() & Qt.KeyboardModifier.ShiftModifier and selection.anchor is not None:
             self._unit = None
@@ -78,13 +75,13 @@ class Gestures(QObject):
         """Select a word; dragging on selects word by word."""
         self._since_double = event.timestamp()
         self._pressed_at = self._last_at = event.position()
-        if self._surface.target_at(event.position()) is not None:
+        if self._on_screen.target_at(event.position()) is not None:
             return
-        place = self._surface.place_at(event.position())
+        place = self._on_screen.place_at(event.position())
         if place is None:
             return
         self._is_selecting = True
-        self._unit = self._surface.word_at(place)
+        self._unit = self._on_screen.word_at(place)
         self._surface.selection.select(*self._unit)
         self._surface.selection_moved(is_over=False)
 
@@ -108,7 +105,7 @@ class Gestures(QObject):
         self._scroller.stop()
         armed, self._armed, self._bar = self._armed, None, None
         if armed is not None:
-            found = self._surface.target_at(event.position())
+            found = self._on_screen.target_at(event.position())
             if found is not None and found[0] == armed[0]:
                 self._surface.activate(*found)
         if self._is_selecting:
@@ -121,14 +118,14 @@ class Gestures(QObject):
     def _begin_selection_from_target(self) -> None:
         """Select the words of a link that the pointer is dragged across."""
         self._armed = None
-        place = self._surface.place_at(self._pressed_at)
+        place = self._on_screen.place_at(self._pressed_at)
         if place is not None:
             self._unit = None
             self._surface.selection.select(place, place)
             self._is_selecting = True
 
     def _extend(self, point: QPointF) -> None:
-        place = self._surface.place_at(point)
+        place = self._on_screen.place_at(point)
         if place is None:
             return
         selection = self._surface.selection
@@ -136,7 +133,7 @@ class Gestures(QObject):
             selection.head = place
         else:
             first, last = self._unit
-            word = self._surface.word_at(place) if first[:3] == last[:3] else (place, place)
+            word = self._on_screen.word_at(place) if first[:3] == last[:3] else (place, place)
             if place < first:
                 selection.select(last, word[0])
             else:

@@ -20,6 +20,8 @@ from app.ui.chat.targets import Target, TargetId, TargetKind
 from app.ui.chat.transcript_model import Node, Row, RowKey, RowKind, Scale, TranscriptModel
 
 CACHED_CELLS: Final = 150
+BUBBLE_OFFSET: Final = 4
+"""How far below the header a bubble begins."""
 _BUBBLE_PADDING: Final = 14
 _BUBBLE_SHARE: Final = 0.86
 _BUBBLE_ROWS: Final = 8
@@ -259,7 +261,7 @@ class Rows:
         if is_user and is_last and row.block.kind is BlockKind.CODE:
             below = _BUBBLE_PADDING
         if previous.kind is RowKind.HEADER:
-            return (_BUBBLE_PADDING - 4) + 4 if is_user else 2, below
+            return BUBBLE_OFFSET + _BUBBLE_PADDING - 4 if is_user else 2, below
         if row.block.gap != "\n\n":
             return 0 if row.block.kind is not BlockKind.MARKDOWN else 2, below
         if BlockKind.CODE in {row.block.kind, previous.block.kind if previous.block else None}:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from PySide6.QtCore import QElapsedTimer, QEvent, QPoint, QPointF, QRect, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QFocusEvent,
@@ -26,16 +26,18 @@ from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QMenu, QStyle, QToolT
 
 from app.ui.chat import clipboard
 from app.ui.chat.accessible import announce, register
-from app.ui.chat.cells import Cell
-from app.ui.chat.flow import Flow, Placed
+from app.ui.chat.flow import Flow
+from app.ui.chat.frames import FrameClock
 from app.ui.chat.gestures import Gestures
+from app.ui.chat.hit_test import HitTest
 from app.ui.chat.items import Item, SectionKind, Speaker
 from app.ui.chat.jump_button import JumpButton
+from app.ui.chat.painting import paint_screen
 from app.ui.chat.rows import Rows
 from app.ui.chat.selection import Selection, item_text, selected_text
 from app.ui.chat.style import make_style, scroll_bar_sheet
 from app.ui.chat.targets import Target, TargetId, TargetKind
-from app.ui.chat.transcript_model import Node, Place, RowKey, RowKind, TranscriptModel
+from app.ui.chat.transcript_model import Node, RowKind, TranscriptModel
 from app.ui.theme import Theme
 
 FRAME_MS: Final = 33
@@ -67,7 +69,9 @@ class TranscriptView(QAbstractScrollArea):
         self._model = TranscriptModel()
         self._rows = Rows(self._model, make_style(theme, self.font()))
         self._flow = Flow(self._model, self._rows.measure, margin=_MARGIN)
-        self._gestures = Gestures(self, self)
+        self.on_screen = HitTest(self._model, self._rows, self._flow)
+        self._gestures = Gestures(self, self.on_screen, self)
+        self._frames = FrameClock(self._show_arrivals, self)
         self._focused: TargetId | None = None
         self._has_ring = False
         self._more_above = False
@@ -78,14 +82,10 @@ class TranscriptView(QAbstractScrollArea):
         self._must_sync_again = False
         self.jump_button = JumpButton(self)
         self.jump_button.clicked.connect(self.scroll_to_end)
-        self._frame_timer = self._single_shot(self._show_arrivals)
         self._copied_timer = self._single_shot(self._forget_copied)
         self._wait_timer = QTimer(self)
         self._wait_timer.setInterval(_WAIT_MS)
         self._wait_timer.timeout.connect(self._step_wait)
-        self._since_frame = QElapsedTimer()
-        self._since_frame.start()
-        self._frame_cost_ms = 0
         self._build()
 
     # --- what is shown
@@ -146,7 +146,7 @@ class TranscriptView(QAbstractScrollArea):
         """Add streamed text to an item; it is shown with the next frame."""
         if self._model.append_delta(item_id, kind, text) is not None:
             self._note_unseen(item_id)
-            self._want_frame()
+            self._frames.ask()
 
     # --- where the reader is
 
@@ -169,26 +169,26 @@ class TranscriptView(QAbstractScrollArea):
 
     def item_at(self, pos: QPoint) -> str | None:
         """Return the id of the item at a point of the view."""
-        placed = self._placed_at(QPointF(self.viewport().mapFrom(self, pos)), near=False)
+        placed = self.on_screen.row_at(QPointF(self.viewport().mapFrom(self, pos)))
         return None if placed is None else placed.node.item.id
 
     # --- selection and clipboard
 
     def copy(self) -> None:
         """Put the selection on the clipboard, as Markdown and as HTML."""
-        self._catch_up()
-        clipboard.copy_selection(self._model, self.selection, self)
+        self._frames.finish()
+        clipboard.copy_selection(self._model, self.selection, self.on_screen)
 
     def copy_plain(self) -> None:
         """Put the selection on the clipboard as it looks, without any markup."""
-        self._catch_up()
-        clipboard.copy_plain(self._model, self.selection, self)
+        self._frames.finish()
+        clipboard.copy_plain(self._model, self.selection, self.on_screen)
 
     def copy_item(self, item_id: str) -> None:
         """Put an item's whole text on the clipboard."""
         node = self._model.node(item_id)
         if node is not None:
-            self._catch_up()
+            self._frames.finish()
             clipboard.copy_node(self._model, node)
 
     def select_all(self) -> None:
@@ -202,67 +202,10 @@ class TranscriptView(QAbstractScrollArea):
 
     def selected_text(self) -> str:
         """Return the selection as Markdown."""
-        self._catch_up()
-        return selected_text(self._model, self.selection, self)
+        self._frames.finish()
+        return selected_text(self._model, self.selection, self.on_screen)
 
-    # --- a reader of blocks, and a surface for gestures
-
-    def length(self, node: Node, at: int) -> int:
-        """Return the last position of a row."""
-        cell = self._rows.cell(node, at)
-        return 0 if cell is None else cell.length
-
-    def text(self, node: Node, at: int, start: int, end: int) -> str:
-        """Return the visible text between two positions of a row."""
-        cell = self._rows.cell(node, at)
-        return "" if cell is None else cell.text(start, end)
-
-    def target_at(self, point: QPointF) -> tuple[TargetId, Target] | None:
-        """Return what can be activated at a point of the viewport."""
-        placed = self._placed_at(point, near=False)
-        if placed is None:
-            return None
-        link = self._link_at(placed, point)
-        for target in self._rows.targets(placed):
-            is_link = target.kind is TargetKind.LINK
-            if (is_link and link and target.payload == link) or (not is_link and target.rect.contains(point)):
-                return self._id_of(placed, target), target
-        return None
-
-    def place_at(self, point: QPointF) -> Place | None:
-        """Return the text position nearest to a point of the viewport."""
-        placed = self._placed_at(point, near=True)
-        if placed is None:
-            return None
-        node, row = placed.node, placed.node.rows[placed.row]
-        cell = self._rows.cell(node, placed.row)
-        position = 0 if cell is None else cell.position_at(self._in_cell(placed, point))
-        return Place(node.order, row.key.section, row.key.block, position)
-
-    def bar_at(self, point: QPointF) -> Cell | None:
-        """Return the block whose thin bar is at a point of the viewport."""
-        placed = self._placed_at(point, near=False)
-        cell = None if placed is None else self._rows.cell(placed.node, placed.row)
-        bar = None if cell is None else cell.bar()
-        if placed is None or bar is None or not bar.adjusted(0, -4, 0, 4).contains(self._in_cell(placed, point)):
-            return None
-        return cell
-
-    def word_at(self, place: Place) -> tuple[Place, Place]:
-        """Return the bounds of the word at a place."""
-        cell = self._cell_at(place)
-        start, end = (place.position, place.position) if cell is None else cell.word_at(place.position)
-        return place._replace(position=start), place._replace(position=end)
-
-    def text_between(self, start: Place, end: Place) -> str:
-        """Return the visible text between two places of one row."""
-        cell = self._cell_at(start)
-        return "" if cell is None else cell.text(start.position, end.position)
-
-    def row_bounds(self, place: Place) -> tuple[Place, Place]:
-        """Return the bounds of the block at a place."""
-        cell = self._cell_at(place)
-        return place._replace(position=0), place._replace(position=0 if cell is None else cell.length)
+    # --- what gestures and keys do
 
     def activate(self, which: TargetId, target: Target) -> None:
         """Do what a target is there for."""
@@ -288,7 +231,7 @@ class TranscriptView(QAbstractScrollArea):
         """Show the selection; while it is being made, the text stands still."""
         if is_over:
             self._flow.following = self._flow.is_at_end
-            clipboard.offer_selection(self._model, self.selection, self)
+            clipboard.offer_selection(self._model, self.selection, self.on_screen)
         else:
             self._flow.release()
         self.viewport().update()
@@ -308,13 +251,7 @@ class TranscriptView(QAbstractScrollArea):
         clip = QRectF(event.rect())
         painter.fillRect(event.rect(), self._theme.surface)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self._paint_bubbles(painter)
-        for placed in self._flow.placed:
-            if placed.y < clip.bottom() and placed.y + placed.height > clip.top():
-                row = placed.node.rows[placed.row]
-                length = self.length(placed.node, placed.row) if self.selection else 0
-                selected = self.selection.within(placed.node, row, length)
-                self._rows.paint(painter, placed, clip, selected)
+        paint_screen(painter, self._rows, self._flow.placed, clip, self.selection)
         self._paint_ring(painter)
         painter.end()
 
@@ -351,8 +288,7 @@ class TranscriptView(QAbstractScrollArea):
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier and not across:
             across, pixels = pixels.y(), QPoint()
         if abs(across) > abs(pixels.y()):
-            placed = self._placed_at(event.position(), near=False)
-            cell = None if placed is None else self._rows.cell(placed.node, placed.row)
+            cell = self.on_screen.cell_at(event.position())
             if cell is not None and cell.scroll_sideways(-across):
                 self.viewport().update()
         elif pixels.y():
@@ -399,7 +335,7 @@ class TranscriptView(QAbstractScrollArea):
 
     def focusNextPrevChild(self, next: bool) -> bool:  # noqa: A002, FBT001
         """Move among the targets on screen first, then on to the next widget."""
-        reachable = self.reachable()
+        reachable = self.on_screen.targets()
         ids = [which for which, _ in reachable]
         at = ids.index(self._focused) if self._focused in ids else (-1 if next else len(ids))
         at += 1 if next else -1
@@ -437,10 +373,9 @@ class TranscriptView(QAbstractScrollArea):
 
     def rect_of(self, node: Node) -> QRect:
         """Return where an item is, relative to the viewport; far away it is estimated."""
-        top = _MARGIN + self._model.heights.top(self._model.index_of(node)) - self._flow.value
-        return QRect(0, top, self.viewport().width(), node.heights.total)
+        return self.on_screen.rect_of(node, width=self.viewport().width())
 
-    # --- private
+    # --- the rest is its own affair
 
     def _build(self) -> None:
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -476,7 +411,7 @@ class TranscriptView(QAbstractScrollArea):
             self._is_syncing = False
         self._tell()
         if self._model.is_behind:
-            self._want_frame()
+            self._frames.ask()
         self.viewport().update()
 
     def _lay_out(self) -> None:
@@ -521,29 +456,12 @@ class TranscriptView(QAbstractScrollArea):
         self._rows.look.copied = None
         self.viewport().update()
 
-    def _paint_bubbles(self, painter: QPainter) -> None:
-        """Paint the grounds of user items, each as one shape however many rows it has."""
-        seen: set[int] = set()
-        for placed in self._flow.placed:
-            node = placed.node
-            if node.item.speaker is not Speaker.USER or node.order in seen:
-                continue
-            seen.add(node.order)
-            rows = [at for at, row in enumerate(node.rows) if row.block is not None]
-            if not rows:
-                continue
-            origin = placed.y - node.heights.top(placed.row)
-            top = origin + node.heights.top(rows[0]) + 4
-            bottom = origin + node.heights.top(rows[-1] + 1)
-            height = self._flow.height
-            self._rows.paint_bubble(painter, node, max(top, -40), min(bottom, height + 40))
-
     def _paint_ring(self, painter: QPainter) -> None:
         if not self.hasFocus():
             return
         painter.setPen(QPen(self._theme.accent, 2))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        for which, target in self.reachable() if self._focused is not None else []:
+        for which, target in self.on_screen.targets() if self._focused is not None else []:
             if which == self._focused:
                 painter.drawRoundedRect(target.rect.adjusted(-2, -1, 2, 1), 5, 5)
                 return
@@ -575,7 +493,7 @@ class TranscriptView(QAbstractScrollArea):
         return True
 
     def _activate_focused(self) -> bool:
-        for which, target in self.reachable():
+        for which, target in self.on_screen.targets():
             if which == self._focused:
                 self.activate(which, target)
                 return True
@@ -588,22 +506,9 @@ class TranscriptView(QAbstractScrollArea):
         self._rows.look.wait_step = (self._rows.look.wait_step or 0) + 1
         self.viewport().update()
 
-    def _want_frame(self) -> None:
-        if not self._frame_timer.isActive():
-            # A frame that takes long is followed by a longer pause: the window stays alive.
-            pause = max(FRAME_MS, 3 * self._frame_cost_ms)
-            self._frame_timer.start(max(0, pause - self._since_frame.elapsed()))
-
     def _show_arrivals(self) -> None:
-        self._since_frame.restart()
         self._model.catch_up()
         self._sync()
-        self._frame_cost_ms = self._since_frame.elapsed()
-
-    def _catch_up(self) -> None:
-        if self._frame_timer.isActive():
-            self._frame_timer.stop()
-            self._show_arrivals()
 
     def _note_unseen(self, item_id: str) -> None:
         if not self._was_at_end and item_id not in self._unseen:
@@ -624,43 +529,6 @@ class TranscriptView(QAbstractScrollArea):
         self._flow.scroll_by(pixels)
         self._sync()
 
-    def _placed_at(self, point: QPointF, *, near: bool) -> Placed | None:
-        placed = self._flow.placed
-        for each in placed:
-            if each.y <= point.y() < each.y + each.height:
-                return each
-        if near and placed:
-            return placed[0] if point.y() < placed[0].y else placed[-1]
-        return None
-
-    def _in_cell(self, placed: Placed, point: QPointF) -> QPointF:
-        frame = self._rows.frame(placed.node, placed.row)
-        return point - QPointF(frame.x, placed.y + frame.above)
-
-    def _link_at(self, placed: Placed, point: QPointF) -> str:
-        cell = self._rows.cell(placed.node, placed.row)
-        return "" if cell is None else cell.link_at(self._in_cell(placed, point))
-
-    def _cell_at(self, place: Place) -> Cell | None:
-        node = self._model.node_of_order(place.item)
-        if node is None:
-            return None
-        at = node.row_at_key(RowKey(place.section, place.block))
-        return self._rows.cell(node, at) if node.rows[at].key == (place.section, place.block) else None
-
-    def _id_of(self, placed: Placed, target: Target) -> TargetId:
-        return TargetId(placed.node.order, placed.node.rows[placed.row].key, target.number)
-
-    def reachable(self) -> list[tuple[TargetId, Target]]:
-        """Return everything on screen that can be activated, in reading order."""
-        height = self.viewport().height()
-        return [
-            (self._id_of(placed, target), target)
-            for placed in self._flow.placed
-            for target in self._rows.targets(placed)
-            if target.rect.bottom() > 0 and target.rect.top() < height
-        ]
-
     def _bring_into_view(self, rect: QRectF) -> None:
         if rect.top() < 0:
             self._scroll_by(math.floor(rect.top()) - _MARGIN)
@@ -668,21 +536,20 @@ class TranscriptView(QAbstractScrollArea):
             self._scroll_by(math.ceil(rect.bottom()) - self.viewport().height() + _MARGIN)
 
     def _hover(self, point: QPointF) -> None:
-        found = self.target_at(point)
+        found = self.on_screen.target_at(point)
         which = None if found is None else found[0]
-        placed = self._placed_at(point, near=False)
         cursor = Qt.CursorShape.ArrowCursor
         if found is not None:
             cursor = Qt.CursorShape.PointingHandCursor
-        elif placed is not None and self._rows.cell(placed.node, placed.row) is not None:
-            cursor = Qt.CursorShape.ArrowCursor if self.bar_at(point) else Qt.CursorShape.IBeamCursor
+        elif self.on_screen.cell_at(point) is not None:
+            cursor = Qt.CursorShape.ArrowCursor if self.on_screen.bar_at(point) else Qt.CursorShape.IBeamCursor
         self.viewport().setCursor(cursor)
         if which != self._rows.look.hovered:
             self._rows.look.hovered = which
             self.viewport().update()
 
     def _show_address(self, event: QHelpEvent) -> None:
-        found = self.target_at(QPointF(event.pos()))
+        found = self.on_screen.target_at(QPointF(event.pos()))
         if found is not None and found[1].kind is TargetKind.LINK:
             # The blank in front keeps Qt from taking the address for rich text.
             QToolTip.showText(event.globalPos(), str(found[1].payload)[:_MAX_ADDRESS_CHARS], self.viewport())
@@ -692,8 +559,8 @@ class TranscriptView(QAbstractScrollArea):
     def make_menu(self, pos: QPoint) -> QMenu:
         """Return the context menu of a point of the viewport: only what can be done there."""
         menu = QMenu(self)
-        target = self.target_at(QPointF(pos))
-        placed = self._placed_at(QPointF(pos), near=False)
+        target = self.on_screen.target_at(QPointF(pos))
+        placed = self.on_screen.row_at(QPointF(pos))
         if target is not None and target[1].kind is TargetKind.LINK:
             address = str(target[1].payload)
             menu.addAction(self.tr("Copy link address"), lambda: clipboard.copy_text(address))

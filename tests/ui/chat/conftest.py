@@ -78,7 +78,7 @@ class Driver:
 
     def target(self, kind: TargetKind, number: int = 0) -> tuple[TargetId, Target]:
         """Return the nth target of a kind on screen."""
-        return [found for found in self.view.reachable() if found[1].kind is kind][number]
+        return [found for found in self.view.on_screen.targets() if found[1].kind is kind][number]
 
     def click(self, kind: TargetKind, number: int = 0) -> None:
         """Click a target."""
@@ -89,11 +89,11 @@ class Driver:
         height, width = self.view.viewport().height(), self.view.viewport().width()
         for y in range(2, height, 4):
             for x in range(2, width, 4):
-                place = self.view.place_at(QPointF(x, y))
+                place = self.view.on_screen.place_at(QPointF(x, y))
                 if place is None:
                     continue
-                bounds = self.view.word_at(place)
-                if self.view.text_between(*bounds) == words and bounds[0].position <= place.position:
+                bounds = self.view.on_screen.word_at(place)
+                if self.view.on_screen.text_between(*bounds) == words and bounds[0].position <= place.position:
                     return QPoint(x + 2, y + 2)
         raise AssertionError(words)
 

@@ -319,9 +319,8 @@ def test_long_lines_of_code_scroll_sideways(
 def test_the_thin_bar_below_long_lines_can_be_dragged(view: TranscriptView, driver: Driver) -> None:
     view.set_items([reply("a", LONG_LINE)], more_above=False)
     viewport = view.viewport()
-    bar = next(
-        QPoint(x, y) for y in range(viewport.height()) for x in range(40, 80) if view.bar_at(QPointF(x, y)) is not None
-    )
+    points = (QPoint(x, y) for y in range(viewport.height()) for x in range(40, 80))
+    bar = next(point for point in points if view.on_screen.bar_at(QPointF(point)) is not None)
     before = viewport.grab().toImage()
 
     QTest.mousePress(viewport, LEFT, pos=bar)

@@ -1,0 +1,47 @@
+"""Paints what is on screen: the grounds of the person's messages, then row by row."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QPainter
+
+from app.ui.chat.flow import Placed
+from app.ui.chat.items import Speaker
+from app.ui.chat.rows import BUBBLE_OFFSET, Rows
+from app.ui.chat.selection import Selection
+
+_BEYOND = 40
+"""A ground is painted this far beyond what is to be painted: its corners lie outside."""
+
+
+def paint_screen(painter: QPainter, rows: Rows, shown: Sequence[Placed], clip: QRectF, selection: Selection) -> None:
+    """Paint the part of `shown` that lies in `clip`."""
+    _paint_bubbles(painter, rows, shown, clip)
+    for placed in shown:
+        if placed.y < clip.bottom() and placed.y + placed.height > clip.top():
+            rows.paint(painter, placed, clip, _selected(rows, placed, selection))
+
+
+def _selected(rows: Rows, placed: Placed, selection: Selection) -> tuple[int, int] | None:
+    if not selection:
+        return None
+    cell = rows.cell(placed.node, placed.row)
+    return None if cell is None else selection.within(placed.node, placed.node.rows[placed.row], cell.length)
+
+
+def _paint_bubbles(painter: QPainter, rows: Rows, shown: Sequence[Placed], clip: QRectF) -> None:
+    """Paint the ground of each of the person's messages as one shape, however many rows it has."""
+    seen: set[int] = set()
+    for placed in shown:
+        node = placed.node
+        if node.item.speaker is not Speaker.USER or node.order in seen:
+            continue
+        seen.add(node.order)
+        inside = [at for at, row in enumerate(node.rows) if row.block is not None]
+        if inside:
+            origin = placed.y - node.heights.top(placed.row)
+            top = origin + node.heights.top(inside[0]) + BUBBLE_OFFSET
+            bottom = origin + node.heights.top(inside[-1] + 1)
+            top, bottom = max(top, int(clip.top()) - _BEYOND), min(bottom, int(clip.bottom()) + _BEYOND)
+            if top < bottom:
+                rows.paint_bubble(painter, node, top, bottom)
