@@ -52,7 +52,7 @@ class SystemClock:
 async def run_blocking(work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
     """Run `work` on a thread of the loop's pool: disk, counting, the key store.
 
-    If the caller is cancelled, the work still runs to its end and its result is dropped.
+    If the caller is cancelled, work that has begun runs to its end and its result is dropped; see `run_to_end`.
     """
     loop = asyncio.get_running_loop()
     return await loop.run_in_executor(None, functools.partial(work, *args, **kwargs))
@@ -61,7 +61,8 @@ async def run_blocking(work: Callable[P, T], /, *args: P.args, **kwargs: P.kwarg
 async def run_to_end(work: Coroutine[Any, Any, T], tasks: "TaskSet", *, name: str) -> T:
     """Await `work` so that a cancellation of the caller waits for its end before it goes on.
 
-    For writes that must not be left half known: the caller is cancelled after them, not inside.
+    For writes that must not be left half known: the caller is cancelled after them, not inside. If the
+    work fails, its error is raised rather than the cancellation.
     """
     task = tasks.spawn(work, name=name, watched=False)
     cancelled: asyncio.CancelledError | None = None
@@ -74,9 +75,10 @@ async def run_to_end(work: Coroutine[Any, Any, T], tasks: "TaskSet", *, name: st
             cancelled = error
         except BaseException:  # noqa: BLE001, S110 - the task holds it; result() below raises it
             pass
+    result = task.result()
     if cancelled is not None:
         raise cancelled
-    return task.result()
+    return result
 
 
 class TaskSet:
@@ -158,9 +160,14 @@ class Engine:
 
         Threads blocked in `run_blocking` are not waited for.
         """
+        if self._thread.ident is None:
+            # It never ran.
+            self._stopping = True
+            self._loop.close()
+            return True
         if not self._stopping:
             self._stopping = True
-            if self._thread.is_alive():
+            with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(timeout_seconds)
         return not self._thread.is_alive()

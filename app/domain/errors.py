@@ -29,6 +29,14 @@ class Conflict(StorageError):
     """Another writer appended to the chat first; nothing of ours was written."""
 
 
+class DuplicateRow(StorageError):
+    """A row with this id is already in the chat; nothing was written."""
+
+
+class HistoryChanged(StorageError):
+    """The history was rewritten between two pages; read again from the start."""
+
+
 class ChatInUse(KnownError):
     """Another process has the chat open; `holder` names it."""
 
@@ -37,7 +45,7 @@ class ChatInUse(KnownError):
         self.holder = holder
 
 
-class ChatNotFound(KnownError):
+class ChatNotFound(StorageError):
     """The chat's folder is gone."""
 
 

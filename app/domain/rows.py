@@ -38,6 +38,13 @@ class Usage(_Model):
     """Everything written, reasoning included."""
     reasoning: TokenCount = None
 
+    def plausible(self, limit: int | None) -> "Usage":
+        """Return the figures that can be true of a model with this limit: those up to twice of it."""
+        if limit is None:
+            return self
+        wrong = {name: None for name, value in self if isinstance(value, int) and value > 2 * limit}
+        return self.model_copy(update=wrong) if wrong else self
+
 
 class RequestInfo(_Model):
     """What a reply was asked with; the anchor of counting needs it."""

@@ -5,11 +5,12 @@ other and in order. See context-windows.md, 3.
 """
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Final
 
 from app.domain.rows import Row
 
-T = TypeVar("T")
+MAX_BATCH_ROWS: Final = 256
+"""The store makes no larger batches; one that claims to be larger is torn."""
 
 
 def row_of(entry: object) -> Row | None:

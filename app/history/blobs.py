@@ -9,9 +9,13 @@ from app.domain.rows import Blob, ReasoningPart, Row, TextPart, ToolPart
 from app.history.codec import MAX_LINE_BYTES, clean_text, encode_json, encode_row, parse_json
 from app.history.files import make_private_folder, storage_error, write_atomic
 
-KEPT_CHARS: Final = 16_384
-"""How much of the begin and of the end of a moved leaf stays in the row, in characters each."""
-_SMALLEST_MOVE_CHARS: Final = 4 * KEPT_CHARS
+KEPT_BYTES: Final = (16_384, 2_048, 128, 0)
+"""How much of the begin and of the end of a moved leaf stays in the row, in bytes each.
+
+The first is the rule; the others are for rows of so many parts that they would not fit with it.
+"""
+
+_REFERENCE_BYTES: Final = 256
 
 _Leaf = tuple[int, str]
 """Index of a part and the name of its field."""
@@ -26,10 +30,9 @@ class Blobs:
     def put(self, data: bytes) -> str:
         """Keep `data` durably and return its SHA-256. Raises StorageError."""
         name = hashlib.sha256(data).hexdigest()
-        path = self._folder / name
-        if not path.exists():
+        if not self._has(name, data):
             make_private_folder(self._folder)
-            write_atomic(path, data)
+            write_atomic(self._folder / name, data)
         return name
 
     def get(self, sha256: str) -> bytes:
@@ -44,6 +47,13 @@ class Blobs:
             raise StorageError("A long text that was kept apart has been altered on disk.")
         return data
 
+    def _has(self, name: str, data: bytes) -> bool:
+        """Whether exactly `data` is there; an altered blob is written anew."""
+        try:
+            return (self._folder / name).read_bytes() == data
+        except OSError:
+            return False
+
 
 def fit_row(row: Row, blobs: Blobs) -> Row:
     """Return `row` with its largest leaves moved to `blobs` until its line is at most 1 MiB.
@@ -52,11 +62,14 @@ def fit_row(row: Row, blobs: Blobs) -> Row:
     """
     # Room for the sequence number and the batch, which are given later.
     most = MAX_LINE_BYTES - 512
-    while len(encode_row(row)) > most:
-        leaf = _largest_leaf(row)
-        if leaf is None:
-            raise StorageError("This message has too many parts to be saved.")
-        row = _move_leaf(row, leaf, blobs)
+    for kept_bytes in KEPT_BYTES:
+        while len(encode_row(row)) > most:
+            leaf = _largest_leaf(row, kept_bytes)
+            if leaf is None:
+                break
+            row = _move_leaf(row, leaf, kept_bytes, blobs)
+    if len(encode_row(row)) > most:
+        raise StorageError("This message has too many parts to be saved.")
     return row
 
 
@@ -93,10 +106,12 @@ def _parsed(blob: Blob, blobs: Blobs) -> object:
     return data.decode("utf-8", "replace") if blob.chars is not None else parse_json(data)
 
 
-def _largest_leaf(row: Row) -> _Leaf | None:
+def _largest_leaf(row: Row, kept_bytes: int) -> _Leaf | None:
+    """Return the largest leaf that gets smaller by being moved."""
     sizes = [(len(encode_json(value)), leaf) for leaf, value in _movable_leaves(row)]
     size, leaf = max(sizes, default=(0, None))
-    return leaf if size > _SMALLEST_MOVE_CHARS else None
+    # JSON writes a character in at most twice its bytes, control characters aside; the rest is the reference.
+    return leaf if size > 4 * kept_bytes + _REFERENCE_BYTES else None
 
 
 def _movable_leaves(row: Row) -> list[tuple[_Leaf, object]]:
@@ -115,20 +130,22 @@ def _movable_leaves(row: Row) -> list[tuple[_Leaf, object]]:
     return leaves
 
 
-def _move_leaf(row: Row, leaf: _Leaf, blobs: Blobs) -> Row:
+def _move_leaf(row: Row, leaf: _Leaf, kept_bytes: int, blobs: Blobs) -> Row:
     index, name = leaf
     part = row.parts[index]
     value = getattr(part, name)
     is_text = isinstance(value, str)
-    data = clean_text(value).encode("utf-8") if is_text else encode_json(value)
-    text = value if is_text else data.decode("utf-8")
+    text = clean_text(value) if is_text else encode_json(value).decode("utf-8")
+    data = text.encode("utf-8")
     blob = Blob(sha256=blobs.put(data), bytes=len(data), chars=len(text) if is_text else None)
     blob_name = "blob" if name == "text" else f"{name}_blob"
-    moved = part.model_copy(update={name: shortened(text), blob_name: blob})
+    moved = part.model_copy(update={name: shortened(data, kept_bytes), blob_name: blob})
     return row.model_copy(update={"parts": (*row.parts[:index], moved, *row.parts[index + 1 :])})
 
 
-def shortened(text: str) -> str:
-    """Return the begin and the end of `text` with a line between that says how much is elsewhere."""
-    missing = len(text) - 2 * KEPT_CHARS
-    return f"{text[:KEPT_CHARS]}\n[… {missing:,} characters are kept apart …]\n{text[-KEPT_CHARS:]}"
+def shortened(data: bytes, kept_bytes: int) -> str:
+    """Return the begin and the end of a UTF-8 text with a line between that says how much is elsewhere."""
+    first = data[:kept_bytes].decode("utf-8", "ignore")
+    last = data[len(data) - kept_bytes :].decode("utf-8", "ignore")
+    missing = len(data) - len(first.encode()) - len(last.encode())
+    return f"{first}\n[… {missing:,} bytes are kept apart …]\n{last}"

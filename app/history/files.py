@@ -15,7 +15,7 @@ from typing import Final
 
 import filelock
 
-from app.domain.errors import ChatInUse, StorageError
+from app.domain.errors import ChatInUse, ChatNotFound, StorageError
 
 FOLDER_MODE: Final = 0o700
 FILE_MODE: Final = 0o600
@@ -28,7 +28,6 @@ REPLACE_TRIES: Final = 20
 REPLACE_PAUSE_SECONDS: Final = 0.05
 
 _BINARY: Final = getattr(os, "O_BINARY", 0)
-_CLOSE_ON_EXEC: Final = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOINHERIT", 0)
 
 
 class ChatFiles:
@@ -50,24 +49,39 @@ class ChatFiles:
         self.gate = WriterFirst()
         self._append_lock = filelock.FileLock(folder / "append.lock", thread_local=False, mode=FILE_MODE)
         self.lease = Lease(folder / "session.lock", self.holder)
+        self._writers = threading.Lock()
 
     @contextlib.contextmanager
     def appending(self) -> Iterator[None]:
-        """Hold the gate and the append lock for one write.
+        """Hold the append lock and then the gate for one write.
 
-        Raises StorageError if another process holds the lock for `APPEND_LOCK_SECONDS`.
+        Raises ChatNotFound, and StorageError if another process holds the lock for `APPEND_LOCK_SECONDS`.
+        Readers of this process go on while it waits for the other one.
         """
-        with self.gate.writing():
+        with self._writers:
+            self._check_folder()
             try:
                 self._append_lock.acquire(timeout=APPEND_LOCK_SECONDS, poll_interval=0.005)
             except filelock.Timeout:
                 raise StorageError("Another program is writing to this chat and does not finish.") from None
             except OSError as error:
-                raise storage_error(f"Can't lock {self.folder.name}", error) from error
+                raise storage_error("This chat can't be locked", error) from error
             try:
-                yield
+                with self.gate.writing():
+                    yield
             finally:
                 self._append_lock.release()
+
+    def sweep(self) -> None:
+        """Remove temporary files that a killed process left. Only the lease holder may."""
+        for path in self.folder.glob(".*.tmp"):
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+    def _check_folder(self) -> None:
+        """A lock file must not bring back the folder of a chat that was deleted."""
+        if not self.folder.is_dir():
+            raise ChatNotFound("This chat is not there any more.")
 
 
 class WriterFirst:
@@ -133,8 +147,8 @@ class Lease:
                 return
             self._acquire()
             # The name is for people only; the lock is what counts.
-            with contextlib.suppress(OSError):
-                self._holder_path.write_text(json.dumps({"pid": os.getpid()}), "utf-8")
+            with contextlib.suppress(StorageError):
+                write_atomic(self._holder_path, json.dumps({"pid": os.getpid()}).encode(), durable=False)
 
     def release(self) -> None:
         """Give the lease back; harmless when not held."""
@@ -156,17 +170,19 @@ class Lease:
             return None
 
     def _acquire(self) -> None:
+        if not self._holder_path.parent.is_dir():
+            raise ChatNotFound("This chat is not there any more.")
         try:
             self._lock.acquire(timeout=LEASE_SECONDS, poll_interval=0.01)
         except filelock.Timeout:
             raise ChatInUse(self._holder_name()) from None
         except OSError as error:
-            raise storage_error("Can't lock this chat", error) from error
+            raise storage_error("This chat can't be locked", error) from error
 
     def _holder_name(self) -> str:
         try:
             pid = int(json.loads(self._holder_path.read_text("utf-8"))["pid"])
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
             return "another Muntin window"
         return f"another Muntin window (process {pid})"
 
@@ -197,23 +213,44 @@ def make_private_folder(path: Path) -> None:
         for folder in (*reversed(path.parents), path):
             if not folder.is_dir():
                 folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
+                sync_folder(folder.parent)
     except OSError as error:
-        raise storage_error(f"Can't create the folder {path}", error) from error
+        raise storage_error(f"The folder {path} can't be made", error) from error
 
 
 def open_for_append(path: Path) -> int:
     """Return a binary descriptor that reads anywhere and writes only at the end."""
     is_new = not path.exists()
-    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | _BINARY | _CLOSE_ON_EXEC, FILE_MODE)
-    if is_new:
-        sync_folder(path.parent)
+    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | _BINARY, FILE_MODE)
+    try:
+        if is_new:
+            sync_folder(path.parent)
+    except OSError:
+        os.close(descriptor)
+        raise
     return descriptor
+
+
+def write_new(path: Path, data: bytes, *, durable: bool) -> None:
+    """Make a file that must not exist yet; nothing is left of it if that fails. Raises OSError."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, FILE_MODE)
+    try:
+        try:
+            write_all(descriptor, data)
+            if durable:
+                os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError:
+        with contextlib.suppress(OSError):
+            path.unlink()
+        raise
 
 
 def open_for_read(path: Path) -> int | None:
     """Return a binary descriptor, None if there is no such file."""
     try:
-        return os.open(path, os.O_RDONLY | _BINARY | _CLOSE_ON_EXEC)
+        return os.open(path, os.O_RDONLY | _BINARY)
     except FileNotFoundError:
         return None
 
@@ -252,20 +289,14 @@ def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
     """
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY | _CLOSE_ON_EXEC, FILE_MODE)
-        try:
-            write_all(descriptor, data)
-            if durable:
-                os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        write_new(temporary, data, durable=durable)
         replace(temporary, path)
         if durable:
             sync_folder(path.parent)
     except OSError as error:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
-        raise storage_error(f"Can't save {path.name}", error) from error
+        raise storage_error(f"{path.name} can't be saved", error) from error
 
 
 def write_all(descriptor: int, data: bytes) -> None:
@@ -292,7 +323,7 @@ def sync_folder(path: Path) -> None:
     """Make a created, renamed or removed name durable where the system allows it."""
     if os.name == "nt":
         return
-    descriptor = os.open(path, os.O_RDONLY | _CLOSE_ON_EXEC)
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

@@ -4,8 +4,10 @@ A deleted chat is moved, never copied: undo moves it back. See context-windows.m
 """
 
 import contextlib
+import os
 import re
 import shutil
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -16,7 +18,7 @@ from app.domain.ids import NewId, new_id
 from app.domain.rows import Row
 from app.history.files import ChatFiles, make_private_folder, replace, storage_error, sync_folder
 from app.history.reader import HistoryReader, RowEntry
-from app.history.sidecars import Deleted, SessionMeta, read_sidecar, write_sidecar
+from app.history.sidecars import Deleted, Draft, SessionMeta, read_sidecar, write_sidecar
 
 TRASH_DAYS: Final = 30
 TITLE_CHARS: Final = 60
@@ -33,12 +35,17 @@ class Library:
         self._new_id = new_id
 
     def create(self, *, model: str, now: datetime) -> ChatSummary:
-        """Make an empty chat. Raises StorageError."""
+        """Make an empty chat. Raises StorageError; nothing is left of it then."""
         session = self._new_id()
         meta = SessionMeta(model=model, created=now, updated=now)
         files = ChatFiles(self._sessions / session)
         make_private_folder(files.folder)
-        write_sidecar(files.meta, meta)
+        try:
+            write_sidecar(files.meta, meta)
+        except StorageError:
+            with contextlib.suppress(OSError):
+                files.folder.rmdir()
+            raise
         return summary_of(session, meta)
 
     def files(self, session: str) -> ChatFiles:
@@ -50,19 +57,39 @@ class Library:
 
     def summaries(self) -> tuple[ChatSummary, ...]:
         """Return all chats, the latest first; reads one small file of each. Raises StorageError."""
-        found = [summary_of(folder.name, load_meta(ChatFiles(folder))) for folder in _folders(self._sessions)]
+        found = [summary_of(folder.name, peek_meta(ChatFiles(folder))) for folder in _folders(self._sessions)]
         return tuple(sorted(found, key=lambda summary: summary.updated, reverse=True))
 
     def summary(self, session: str) -> ChatSummary:
         """Return one chat as the list shows it. Raises ChatNotFound."""
-        return summary_of(session, load_meta(self.files(session)))
+        return summary_of(session, peek_meta(self.files(session)))
+
+    def rename(self, session: str, title: str) -> ChatSummary:
+        """Give a chat that nobody has open a title of the person's. Raises ChatInUse, StorageError."""
+        with self._leased(session) as files:
+            meta = load_meta(files)
+            meta.title = title
+            meta.titled_by_user = True
+            write_sidecar(files.meta, meta)
+        return summary_of(session, meta)
+
+    def save_draft(self, session: str, text: str) -> None:
+        """Keep the draft of a chat that nobody has open. Raises ChatInUse, StorageError."""
+        with self._leased(session) as files:
+            write_sidecar(files.draft, Draft(text=text))
 
     def delete(self, session: str, *, now: datetime) -> None:
-        """Move a chat to the trash. The caller holds its lease or nobody does. Raises StorageError."""
-        files = self.files(session)
+        """Move a chat that nobody has open to the trash. Raises ChatInUse, ChatNotFound, StorageError."""
         make_private_folder(self._trash)
-        write_sidecar(files.folder / "deleted.json", Deleted(deleted=now))
-        _move(files.folder, self._trash / session)
+        with self._leased(session) as files:
+            with contextlib.suppress(StorageError):
+                # On a full disk the time of the folder has to do.
+                write_sidecar(files.folder / "deleted.json", Deleted(deleted=now))
+            files.holder.unlink(missing_ok=True)
+            if os.name == "nt":
+                # Windows moves no folder with an open file in it.
+                files.lease.release()
+            _move(files.folder, self._trash / session)
 
     def restore(self, session: str) -> ChatSummary:
         """Move a chat back from the trash. Raises ChatNotFound, StorageError."""
@@ -76,10 +103,19 @@ class Library:
             (self._sessions / session / "deleted.json").unlink(missing_ok=True)
         return self.summary(session)
 
+    @contextlib.contextmanager
+    def _leased(self, session: str) -> Iterator[ChatFiles]:
+        files = self.files(session)
+        files.lease.take()
+        try:
+            yield files
+        finally:
+            files.lease.release()
+
     def deleted(self) -> tuple[DeletedChat, ...]:
         """Return what lies in the trash, the latest first."""
         found = [
-            DeletedChat(folder.name, load_meta(ChatFiles(folder)).title, _deleted_at(folder))
+            DeletedChat(folder.name, peek_meta(ChatFiles(folder)).title, _deleted_at(folder))
             for folder in _folders(self._trash)
         ]
         return tuple(sorted(found, key=lambda chat: chat.deleted, reverse=True))
@@ -104,9 +140,20 @@ class Library:
 
 
 def load_meta(files: ChatFiles) -> SessionMeta:
-    """Return what the list shows of a chat, made again from its history if `session.json` is gone."""
+    """Return what the list shows of a chat, made again from its history if `session.json` is gone.
+
+    Raises StorageError if it is there and can't be read.
+    """
     found = read_sidecar(files.meta, SessionMeta)
     return found if found is not None else _rebuilt_meta(files)
+
+
+def peek_meta(files: ChatFiles) -> SessionMeta:
+    """Return the same for showing only: what can't be read is made again from the history. Never save it."""
+    try:
+        return load_meta(files)
+    except StorageError:
+        return _rebuilt_meta(files)
 
 
 def summary_of(session: str, meta: SessionMeta) -> ChatSummary:
@@ -132,7 +179,7 @@ def title_from(text: str) -> str:
 
 
 def _rebuilt_meta(files: ChatFiles) -> SessionMeta:
-    changed = datetime.fromtimestamp(files.folder.stat().st_mtime, UTC)
+    changed = _changed_at(files.folder)
     meta = SessionMeta(created=changed, updated=changed)
     try:
         entries = HistoryReader(files).page_forward().entries
@@ -161,8 +208,19 @@ def _folders(parent: Path) -> list[Path]:
 
 
 def _deleted_at(folder: Path) -> datetime:
-    found = read_sidecar(folder / "deleted.json", Deleted)
-    return found.deleted if found is not None else datetime.fromtimestamp(folder.stat().st_mtime, UTC)
+    try:
+        found = read_sidecar(folder / "deleted.json", Deleted)
+    except StorageError:
+        found = None
+    return found.deleted if found is not None else _changed_at(folder)
+
+
+def _changed_at(folder: Path) -> datetime:
+    try:
+        return datetime.fromtimestamp(folder.stat().st_mtime, UTC)
+    except OSError:
+        # It went away while the list was read.
+        return datetime.now(UTC)
 
 
 def _move(source: Path, target: Path) -> None:

@@ -4,14 +4,18 @@ See context-windows.md, 2 and 12. The file holds one row; it becomes history whe
 settled, or at the next open.
 """
 
+import contextlib
 from typing import Final
 
+from app.domain.errors import DuplicateRow
+from app.domain.ids import new_id
 from app.domain.rows import Flag, Row, ToolPart
 from app.history.codec import decode_line, encode_row
-from app.history.files import ChatFiles, storage_error, write_atomic
-from app.history.store import DuplicateRow, Store
+from app.history.files import ChatFiles, replace, storage_error, write_atomic
+from app.history.store import Store
 
-SAVE_INTERVAL_SECONDS: Final = 0.5
+SAVE_INTERVAL_SECONDS: Final = 0.4
+"""With the time of a save, at least every 500 ms."""
 
 
 class PartialFile:
@@ -25,36 +29,50 @@ class PartialFile:
         write_atomic(self._path, encode_row(row))
 
     def load(self) -> Row | None:
-        """Return the reply that was being streamed, None if there is none or it can't be read."""
+        """Return the reply that was being streamed, None if there is none.
+
+        One that can't be read is set aside as `.damaged`. Raises StorageError.
+        """
         try:
             found = decode_line(self._path.read_bytes())
         except FileNotFoundError:
             return None
         except OSError as error:
             raise storage_error("The unfinished reply can't be read", error) from error
-        return found if isinstance(found, Row) else None
+        if isinstance(found, Row):
+            return found
+        self.set_aside()
+        return None
+
+    def set_aside(self) -> None:
+        """Keep the file under another name that nothing reads. Raises StorageError."""
+        try:
+            replace(self._path, self._path.with_name(f"partial-{new_id()}.damaged"))
+        except OSError as error:
+            raise storage_error("The unfinished reply can't be set aside", error) from error
 
     def drop(self) -> None:
-        """Remove the file; harmless if there is none. Raises StorageError."""
-        try:
+        """Remove the file. One that stays is no loss: its row is in history, and the next open sees that."""
+        with contextlib.suppress(OSError):
             self._path.unlink(missing_ok=True)
-        except OSError as error:
-            raise storage_error("The unfinished reply can't be removed", error) from error
 
 
 def recover_partial(partial: PartialFile, store: Store, *, session: str, last_seq: int) -> tuple[Row, ...]:
     """Turn a reply that a crash cut off into a row of history; return what was added.
 
-    One whose row is in history already, that says nothing, or that belongs elsewhere is dropped. Calls
-    that were pending are marked interrupted and never run again. Raises StorageError.
+    One whose row is in history already or that says nothing is dropped; one of another chat is set
+    aside. Calls that were pending are marked interrupted and never run again. Raises StorageError.
     """
     row = partial.load()
+    if row is None:
+        return ()
+    if row.session != session:
+        partial.set_aside()
+        return ()
     added: tuple[Row, ...] = ()
-    if row is not None and row.session == session and row.parts:
-        try:
+    if row.parts:
+        with contextlib.suppress(DuplicateRow):
             added = store.append([interrupted(row)], expected_last_seq=last_seq)
-        except DuplicateRow:
-            added = ()
     partial.drop()
     return added
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from app.domain.rows import Row
-from app.history.batches import row_of, torn_stretches
+from app.domain.errors import HistoryChanged
+from app.domain.rows import Batch, Row
+from app.history.batches import MAX_BATCH_ROWS, row_of, torn_stretches
 from app.history.blobs import Blobs
 from app.history.codec import Damage, decode_line, is_reset
 from app.history.files import ChatFiles, open_for_read, read_at, storage_error
@@ -29,8 +30,6 @@ from app.history.scanner import (
 
 MAX_FOREIGN_LINE_BYTES: Final = 64 * 1024 * 1024
 """A line over the cap with the bytes of a boundary is read whole up to this size to find out."""
-MAX_BATCH_ROWS: Final = 32
-"""No writer makes larger batches; one that claims to be larger is torn."""
 _TRIES: Final = 3
 
 FileName = Literal["archive", "chat"]
@@ -75,7 +74,10 @@ Entry = RowEntry | DamagedEntry
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Entries in file order (oldest first, whatever the direction), and where to go on."""
+    """Entries in file order (oldest first, whatever the direction), and where to go on.
+
+    Positions hold within one `epoch` only; it is empty where there is no receipt.
+    """
 
     entries: tuple[Entry, ...]
     next: Position
@@ -83,6 +85,7 @@ class Page:
     bytes_read: int
     skipped_oversized: int = 0
     skipped_damaged: int = 0
+    epoch: str = ""
 
 
 class HistoryReader:
@@ -113,20 +116,38 @@ class HistoryReader:
         )
 
     def entries_forward(self, start: Position | None = None) -> Iterator[Entry]:
-        """Yield every entry from `start` on, page by page."""
+        """Yield every entry from `start` on, page by page. Raises HistoryChanged if it is rewritten meanwhile."""
+        epoch: str | None = None
         while True:
             page = self.page_forward(start)
+            if epoch not in (None, page.epoch):
+                raise HistoryChanged("This chat was changed while it was read.")
+            epoch = page.epoch
             yield from page.entries
             if page.exhausted:
                 return
             start = page.next
 
     def active_window(self) -> tuple[Entry, ...]:
-        """Return everything from the newest boundary on, the boundary included; all, if there is none."""
+        """Return everything from the newest boundary on, the boundary included; all, if there is none.
+
+        Raises HistoryChanged if it is rewritten again and again meanwhile.
+        """
+        for _ in range(_TRIES):
+            window = self._window_in_one_epoch()
+            if window is not None:
+                return window
+        raise HistoryChanged("This chat was changed while it was read.")
+
+    def _window_in_one_epoch(self) -> tuple[Entry, ...] | None:
         collected: list[Entry] = []
         end: Position | None = None
+        epoch: str | None = None
         while True:
             page = self.page_backward(end)
+            if epoch not in (None, page.epoch):
+                return None
+            epoch = page.epoch
             for index in range(len(page.entries) - 1, -1, -1):
                 if is_boundary(page.entries[index]):
                     return (*page.entries[index:], *collected)
@@ -135,22 +156,20 @@ class HistoryReader:
                 return tuple(collected)
             end = page.next
 
-    def size_bytes(self) -> int:
-        """Return the size of both files."""
-        return sum(path.stat().st_size for path in (self._files.archive, self._files.chat) if path.exists())
-
     def _consistent(self, read: "_PageReader") -> Page:
-        """Read one page that no rewrite crossed: receipt, page, receipt."""
+        """Read one page that no write crossed: receipt, page, receipt."""
         for _ in range(_TRIES):
             before = read_receipt(self._files)
             with self._files.gate.reading():
                 page = self._opened(read)
             after = read_receipt(self._files)
-            settled = before is None or before.state == "stable"
-            if settled and (before and before.epoch) == (after and after.epoch):
+            if before is None and after is None:
                 return page
+            if before and after and before.state == after.state == "stable" and before.epoch == after.epoch:
+                return replace(page, epoch=after.epoch)
         with self._files.appending():
-            return self._opened(read)
+            settled = read_receipt(self._files)
+            return replace(self._opened(read), epoch=settled.epoch if settled else "")
 
     def _opened(self, read: "_PageReader") -> Page:
         reading = _Reading()
@@ -174,14 +193,13 @@ class HistoryReader:
     def _forward(self, reading: "_Reading", start: Position, caps: Caps) -> Page:
         if start.file == "archive" and start.offset >= reading.sizes["archive"]:
             start = Position("chat", 0)
-        lines = reading.lines_forward(start, caps)
-        entries = [reading.entry(start.file, line) for line in lines.lines]
-        while (missing := _rows_missing_behind(entries)) and not lines.exhausted and lines.inside is None:
-            more = reading.lines_forward(Position(start.file, lines.next), replace(caps, page_rows=missing))
-            if more.inside is not None or not more.lines or len(entries) > caps.page_rows + MAX_BATCH_ROWS:
-                break
-            entries += [reading.entry(start.file, line) for line in more.lines]
-            lines = replace(more, bytes_read=lines.bytes_read + more.bytes_read)
+        entries, lines = _whole_batches(
+            start,
+            lambda at, rows: reading.lines_forward(at, replace(caps, page_rows=rows)),
+            lambda line: reading.entry(start.file, line),
+            lambda batch: batch.count - batch.index - 1,
+            caps.page_rows,
+        )
         following = Position(start.file, lines.next, lines.inside)
         exhausted = lines.exhausted
         if exhausted and start.file == "archive":
@@ -191,20 +209,49 @@ class HistoryReader:
     def _backward(self, reading: "_Reading", end: Position, caps: Caps) -> Page:
         if end.file == "chat" and end.offset <= 0:
             end = Position("archive", reading.sizes["archive"])
-        lines = reading.lines_backward(end, caps)
-        entries = [reading.entry(end.file, line) for line in reversed(lines.lines)]
-        while (missing := _rows_missing_before(entries)) and not lines.exhausted and lines.inside is None:
-            more = reading.lines_backward(Position(end.file, lines.next), replace(caps, page_rows=missing))
-            if more.inside is not None or not more.lines or len(entries) > caps.page_rows + MAX_BATCH_ROWS:
-                break
-            entries[:0] = [reading.entry(end.file, line) for line in reversed(more.lines)]
-            lines = replace(more, bytes_read=lines.bytes_read + more.bytes_read)
+        entries, lines = _whole_batches(
+            end,
+            lambda at, rows: reading.lines_backward(at, replace(caps, page_rows=rows)),
+            lambda line: reading.entry(end.file, line),
+            lambda batch: batch.index,
+            caps.page_rows,
+        )
         following = Position(end.file, lines.next, lines.inside)
         exhausted = lines.exhausted
         if exhausted and end.file == "chat":
             following = Position("archive", reading.sizes["archive"])
             exhausted = reading.sizes["archive"] == 0
-        return _page(entries, following, exhausted=exhausted, bytes_read=lines.bytes_read)
+        return _page(entries[::-1], following, exhausted=exhausted, bytes_read=lines.bytes_read)
+
+
+def _whole_batches(
+    start: Position,
+    read: "Callable[[Position, int], LinePage]",
+    to_entry: "Callable[[Line | LongLine], Entry]",
+    beyond: "Callable[[Batch], int]",
+    page_rows: int,
+) -> tuple[list[Entry], LinePage]:
+    """Read a page in either direction, and further until no batch is cut by its end.
+
+    Entries come in the order read. What lies beyond the page's own caps is at most one batch.
+    """
+    lines = read(start, page_rows)
+    entries = [to_entry(line) for line in lines.lines]
+    while (missing := _rows_missing(entries, beyond)) and not lines.exhausted and lines.inside is None:
+        more = read(Position(start.file, lines.next), missing)
+        if more.inside is not None or not more.lines or len(entries) > page_rows + MAX_BATCH_ROWS:
+            break
+        entries += [to_entry(line) for line in more.lines]
+        lines = replace(more, bytes_read=lines.bytes_read + more.bytes_read)
+    return entries, lines
+
+
+def _rows_missing(entries: list[Entry], beyond: "Callable[[Batch], int]") -> int:
+    """Return how many rows of the last entry's batch lie beyond it, in the direction read."""
+    row = row_of(entries[-1]) if entries else None
+    if row is None or row.batch is None or row.batch.count > MAX_BATCH_ROWS:
+        return 0
+    return max(0, beyond(row.batch))
 
 
 def is_boundary(entry: Entry) -> bool:
@@ -236,20 +283,6 @@ def _without_torn_batches(entries: list[Entry]) -> list[Entry]:
             DamagedEntry(first.file, first.offset, last.offset - first.offset, "an incomplete batch")
         ]
     return settled
-
-
-def _rows_missing_behind(entries: list[Entry]) -> int:
-    row = row_of(entries[-1]) if entries else None
-    if row is None or row.batch is None or row.batch.count > MAX_BATCH_ROWS:
-        return 0
-    return max(0, row.batch.count - row.batch.index - 1)
-
-
-def _rows_missing_before(entries: list[Entry]) -> int:
-    row = row_of(entries[0]) if entries else None
-    if row is None or row.batch is None or row.batch.count > MAX_BATCH_ROWS:
-        return 0
-    return row.batch.index
 
 
 @dataclass(slots=True)

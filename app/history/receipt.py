@@ -60,7 +60,7 @@ def read_receipt(files: ChatFiles) -> Receipt | None:
             tail_sha256=str(raw["tail_sha256"]),
             written_ns=int(raw["written_ns"]),
         )
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None
 
 
@@ -84,8 +84,13 @@ def write_receipt(files: ChatFiles, receipt: Receipt) -> None:
     try:
         write_atomic(files.receipt, json.dumps(asdict(receipt)).encode(), durable=False)
     except StorageError:
-        with contextlib.suppress(OSError):
-            files.receipt.unlink(missing_ok=True)
+        drop_receipt(files)
+
+
+def drop_receipt(files: ChatFiles) -> None:
+    """Remove the receipt, so that the next writer starts a new epoch."""
+    with contextlib.suppress(OSError):
+        files.receipt.unlink(missing_ok=True)
 
 
 def is_current(receipt: Receipt, files: ChatFiles, *, now_ns: WallClockNs = time.time_ns) -> bool:

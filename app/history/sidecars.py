@@ -14,7 +14,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 
 from app.domain.ids import new_id
 from app.history.codec import encode_json
-from app.history.files import replace, write_atomic
+from app.history.files import replace, storage_error, write_atomic
 
 
 class SessionMeta(BaseModel):
@@ -53,17 +53,20 @@ Sidecar = TypeVar("Sidecar", bound=BaseModel)
 
 
 def read_sidecar(path: Path, shape: type[Sidecar]) -> Sidecar | None:
-    """Return what `path` holds, None if it is missing; a broken one is set aside and counts as missing."""
+    """Return what `path` holds, None if it is missing; a broken one is set aside and counts as missing.
+
+    Raises StorageError if it is there and can't be read: it must not be taken for missing and overwritten.
+    """
     try:
         return shape.model_validate(orjson.loads(path.read_bytes()))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (ValidationError, orjson.JSONDecodeError):
         with contextlib.suppress(OSError):
             replace(path, path.with_name(f"{path.name}.{new_id()}.damaged"))
         return None
-    except OSError:
-        return None
+    except OSError as error:
+        raise storage_error(f"{path.name} can't be read", error) from error
 
 
 def write_sidecar(path: Path, value: BaseModel) -> None:

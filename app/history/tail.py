@@ -6,24 +6,18 @@ read counts as a manual reset.
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from app.domain.ids import new_id
 from app.domain.rows import Row
-from app.history.batches import torn_stretches
+from app.history.batches import MAX_BATCH_ROWS, torn_stretches
 from app.history.codec import BOUNDARY_NEEDLE, Damage, decode_line
-from app.history.files import (
-    FILE_MODE,
-    read_at,
-    sync_folder,
-    write_all,
-)
+from app.history.files import read_at, sync_folder, write_new
 from app.history.scanner import Caps, Line, LongLine, read_backward
 
-_TAIL_ROWS: Final = 64
-"""More than the largest batch, so that a torn one is seen whole."""
 _HARMLESS_KIND: Final = re.compile(rb'^\{"v":\d+,"boundary":\{"kind":"(?:rollover|compaction)"')
 
 
@@ -46,14 +40,12 @@ class TailState:
 
 
 def inspect_tail(descriptor: int) -> TailState:
-    """Return the state of the file's end; reads at most a page, writes nothing."""
+    """Return the state of the file's end; writes nothing, reads no further back than a batch may reach."""
     size = os.fstat(descriptor).st_size
     if size == 0:
         return TailState(0, 0)
-    page = read_backward(descriptor, size, caps=Caps(page_rows=_TAIL_ROWS))
-    lines = list(reversed(page.lines))
     is_ended = read_at(descriptor, 1, size - 1) == b"\n"
-    is_within_long_line = page.inside is not None and not lines
+    lines, is_within_long_line = _last_lines(descriptor, size)
     if is_within_long_line or (lines and isinstance(lines[-1], LongLine)):
         # Foreign and too long to be looked into: kept as it is, the reader says what it counts as.
         return TailState(size, size, needs_line_feed=not is_ended)
@@ -76,14 +68,31 @@ def inspect_tail(descriptor: int) -> TailState:
 def set_aside(descriptor: int, state: TailState, folder: Path) -> Path:
     """Copy what `state` cuts to a `.damaged` file, durably, and return its path. Raises OSError."""
     path = folder / f"chat-{new_id()}.damaged"
-    target = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), FILE_MODE)
-    try:
-        write_all(target, read_at(descriptor, state.size - state.keep, state.keep))
-        os.fsync(target)
-    finally:
-        os.close(target)
+    write_new(path, read_at(descriptor, state.size - state.keep, state.keep), durable=True)
     sync_folder(folder)
     return path
+
+
+def _last_lines(descriptor: int, size: int) -> tuple[list[Line | LongLine], bool]:
+    """Return the last lines, oldest first, back to the begin of a batch they belong to.
+
+    The second value says that the file ends within a line over the cap.
+    """
+    caps = Caps(page_rows=MAX_BATCH_ROWS + 1)
+    page = read_backward(descriptor, size, caps=caps)
+    lines = list(reversed(page.lines))
+    if page.inside is not None and not lines:
+        return [], True
+    while not page.exhausted and page.inside is None and len(lines) <= MAX_BATCH_ROWS and _is_inside_batch(lines):
+        page = read_backward(descriptor, page.next, caps=caps)
+        lines[:0] = reversed(page.lines)
+    return lines, False
+
+
+def _is_inside_batch(lines: Sequence[Line | LongLine]) -> bool:
+    """Whether the first of `lines` belongs to a batch that begins before it."""
+    first = decode_line(lines[0].data) if lines and isinstance(lines[0], Line) else None
+    return isinstance(first, Row) and first.batch is not None and first.batch.index > 0
 
 
 def _was_cut_short(first: Row | Damage) -> bool:

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from app.domain.models import ModelCard
 from app.domain.request import ModelRequest
 from app.domain.rows import Flag, Row, TextPart
-from app.session.state import says_something
+from app.session.state import has_text
 
 
 def assemble(window: Sequence[Row], card: ModelCard) -> ModelRequest:
     """Return the request that goes out for `window`, oldest row first.
 
-    Left out: boundaries, except a compaction's summary, rejected rows, and replies that say nothing.
+    Left out: boundaries, except a compaction's summary, rejected rows, and replies without words.
     Reasoning stays on disk; models are asked with the texts.
     """
     rows = tuple(_for_model(row) for row in window if _is_sent(row))
@@ -23,7 +23,7 @@ def _is_sent(row: Row) -> bool:
         return False
     if row.boundary is not None:
         return row.boundary.kind == "compaction"
-    return row.role == "user" or says_something(row)
+    return row.role == "user" or has_text(row)
 
 
 def _for_model(row: Row) -> Row:

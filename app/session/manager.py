@@ -4,31 +4,20 @@ Lives on the engine's loop. See ADR-0002.
 """
 
 import asyncio
-from dataclasses import dataclass
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Final
 
 from app.aio import run_blocking
-from app.domain.chats import Access, ChatSummary, DeletedChat, TurnState
+from app.domain.chats import ChatSummary, DeletedChat
 from app.domain.errors import ChatInUse
 from app.domain.events import ChatChanged
 from app.domain.models import ModelCard
-from app.history.library import Library, load_meta, summary_of
-from app.history.reader import Page, Position
-from app.history.sidecars import write_sidecar
+from app.history.library import Library
+from app.history.reader import HistoryReader, Page, Position
 from app.session.env import SessionEnv
 from app.session.inputs import Input, Outcome
-from app.session.worker import Worker
-
-
-@dataclass(frozen=True, slots=True)
-class OpenedChat:
-    """A chat as it is when it opens: its newest page, what it is doing, and who may write to it."""
-
-    summary: ChatSummary
-    page: Page
-    draft: str
-    state: TurnState
-    access: Access
-    holder: str
+from app.session.worker import OpenedChat, Worker
 
 
 class SessionManager:
@@ -38,8 +27,8 @@ class SessionManager:
         self._env = env
         self._library = library
         self._workers: dict[str, Worker] = {}
-        self._opening: dict[str, asyncio.Lock] = {}
-        self._left: set[str] = set()
+        self._locks: dict[str, _ChatLock] = {}
+        self._shown: set[str] = set()
 
     async def list_models(self) -> tuple[ModelCard, ...]:
         """Return every model on offer; the first is the one new chats get."""
@@ -54,29 +43,26 @@ class SessionManager:
         return await run_blocking(self._library.create, model=model, now=self._env.clock.now())
 
     async def open_chat(self, session: str) -> OpenedChat:
-        """Open a chat for the interface. Raises ChatNotFound, StorageError."""
+        """Open a chat for the interface, until `leave_chat`. Raises ChatNotFound, StorageError."""
         worker = await self._worker(session)
-        self._left.discard(session)
-        return OpenedChat(
-            summary=worker.summary,
-            page=await worker.page_before(None),
-            draft=await worker.load_draft(),
-            state=worker.turn_state,
-            access=Access.WRITABLE if worker.holder is None else Access.HELD_ELSEWHERE,
-            holder=worker.holder or "",
-        )
+        self._shown.add(session)
+        return await worker.snapshot()
 
     async def leave_chat(self, session: str) -> None:
         """Tell that the interface shows the chat no longer; its worker closes once it is idle."""
-        self._left.add(session)
-        await self._close_if_left(session)
+        self._shown.discard(session)
+        await self._close_if_unused(session)
 
     async def page_before(self, session: str, end: Position) -> Page:
         """Return the page of history that ends at `end`. Raises ChatNotFound, StorageError."""
-        return await (await self._worker(session)).page_before(end)
+        worker = self._workers.get(session)
+        if worker is not None:
+            return await worker.page_before(end)
+        files = await run_blocking(self._library.files, session)
+        return await run_blocking(HistoryReader(files).page_backward, end)
 
     async def send(self, session: str, item: Input) -> Outcome:
-        """Start a turn; return once its row is on disk, or why there is none."""
+        """Start a turn; return once its row is on disk, or why there is none. Raises ChatNotFound."""
         return await (await self._worker(session)).send(item)
 
     async def stop(self, session: str) -> None:
@@ -86,38 +72,44 @@ class SessionManager:
             worker.stop()
 
     async def take_over(self, session: str) -> bool:
-        """Become the holder of a chat that another process had; return whether it was free."""
+        """Become the holder of a chat that another process had; return whether it was free. Raises StorageError."""
         return await (await self._worker(session)).take_over()
 
     async def save_draft(self, session: str, text: str) -> None:
-        """Keep what stands in the composer of a chat. Raises StorageError."""
+        """Keep what stands in the composer of a chat. Raises ChatInUse, ChatNotFound, StorageError."""
         worker = self._workers.get(session)
         if worker is not None:
             await worker.save_draft(text)
+            return
+        async with self._locked(session):
+            await run_blocking(self._library.save_draft, session, text)
 
     async def rename_chat(self, session: str, title: str) -> ChatSummary:
-        """Give a chat a title of the person's. Raises ChatNotFound, StorageError."""
-        worker = self._workers.get(session)
-        if worker is not None:
-            return await worker.rename(title)
-        summary = await run_blocking(_rename_closed, self._library, session, title)
+        """Give a chat a title of the person's. Raises ChatInUse, ChatNotFound, StorageError."""
+        async with self._locked(session):
+            worker = self._workers.get(session)
+            if worker is not None:
+                return await worker.rename(title)
+            summary = await run_blocking(self._library.rename, session, title)
         self._env.emit(ChatChanged(session, summary))
         return summary
 
     async def delete_chat(self, session: str) -> None:
         """Move a chat to the trash, ending what runs in it. Raises ChatInUse, ChatNotFound, StorageError."""
-        worker = await self._worker(session)
-        if worker.holder is not None:
-            raise ChatInUse(worker.holder)
-        await self._close(session)
-        await run_blocking(self._library.delete, session, now=self._env.clock.now())
+        async with self._locked(session):
+            worker = self._workers.get(session)
+            if worker is not None and worker.holder is not None:
+                raise ChatInUse(worker.holder)
+            await self._close(session)
+            await run_blocking(self._library.delete, session, now=self._env.clock.now())
+            self._shown.discard(session)
 
     async def restore_chat(self, session: str) -> ChatSummary:
         """Move a chat back from the trash. Raises ChatNotFound, StorageError."""
         return await run_blocking(self._library.restore, session)
 
     async def list_deleted(self) -> tuple[DeletedChat, ...]:
-        """Return what lies in the trash, the latest first."""
+        """Return what lies in the trash, the latest first. Raises StorageError."""
         return await run_blocking(self._library.deleted)
 
     async def purge_chat(self, session: str) -> None:
@@ -125,16 +117,16 @@ class SessionManager:
         await run_blocking(self._library.purge, session)
 
     async def tidy_trash(self) -> None:
-        """Remove what has been in the trash for 30 days."""
+        """Remove what has been in the trash for 30 days. Raises StorageError."""
         await run_blocking(self._library.purge_old, now=self._env.clock.now())
 
     async def close(self) -> None:
         """Stop every turn, write what is owed and give back every lease."""
-        await asyncio.gather(*(self._close(session) for session in list(self._workers)))
+        await asyncio.gather(*(self._close_one(session) for session in list(self._workers)))
 
     async def _worker(self, session: str) -> Worker:
         """Return the chat's worker, opened if need be."""
-        async with self._opening.setdefault(session, asyncio.Lock()):
+        async with self._locked(session):
             worker = self._workers.get(session)
             if worker is None:
                 files = await run_blocking(self._library.files, session)
@@ -144,30 +136,45 @@ class SessionManager:
             return worker
 
     def _became_idle(self, session: str) -> None:
-        if session in self._left:
-            self._env.tasks.spawn(self._close_if_left(session), name=f"close {session}")
+        if session not in self._shown:
+            self._env.tasks.spawn(self._close_if_unused(session), name=f"close {session}")
 
-    async def _close_if_left(self, session: str) -> None:
-        worker = self._workers.get(session)
-        if worker is not None and session in self._left and not worker.turn_state.is_active:
+    async def _close_if_unused(self, session: str) -> None:
+        async with self._locked(session):
+            worker = self._workers.get(session)
+            if worker is not None and session not in self._shown and not worker.turn_state.is_active:
+                await self._close(session)
+
+    async def _close_one(self, session: str) -> None:
+        async with self._locked(session):
             await self._close(session)
 
     async def _close(self, session: str) -> None:
-        async with self._opening.setdefault(session, asyncio.Lock()):
-            worker = self._workers.pop(session, None)
-            self._left.discard(session)
-            if worker is not None:
+        """Close a worker; the caller holds the chat's lock, so that nobody opens it again meanwhile."""
+        worker = self._workers.get(session)
+        if worker is not None:
+            try:
                 await worker.close()
+            finally:
+                del self._workers[session]
+
+    @contextlib.asynccontextmanager
+    async def _locked(self, session: str) -> AsyncIterator[None]:
+        """Hold a chat against opening, closing, renaming and deleting at the same time."""
+        lock = self._locks.setdefault(session, _ChatLock())
+        lock.users += 1
+        try:
+            async with lock.lock:
+                yield
+        finally:
+            lock.users -= 1
+            if not lock.users:
+                del self._locks[session]
 
 
-def _rename_closed(library: Library, session: str, title: str) -> ChatSummary:
-    files = library.files(session)
-    files.lease.take()
-    try:
-        meta = load_meta(files)
-        meta.title = title
-        meta.titled_by_user = True
-        write_sidecar(files.meta, meta)
-    finally:
-        files.lease.release()
-    return summary_of(session, meta)
+class _ChatLock:
+    """A lock and how many hold it or wait for it, so that it can be forgotten."""
+
+    def __init__(self) -> None:
+        self.lock: Final = asyncio.Lock()
+        self.users = 0

@@ -4,31 +4,39 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from app.domain.chats import TurnState
-from app.domain.rows import Flag, Kind, ReasoningPart, Row, TextPart
+from app.domain.rows import Flag, Kind, Row, TextPart
 from app.history.reader import Entry, RowEntry
 from app.history.sidecars import SessionMeta
 
 
 @dataclass(slots=True)
 class SessionState:
-    """What a worker knows of its chat. `window` holds the rows of the active window, boundary included."""
+    """What a worker knows of its chat. `window` holds the rows of the active window, whole, boundary included."""
 
     meta: SessionMeta
     last_seq: int = 0
     turn_state: TurnState = TurnState.IDLE
     window: list[Row] = field(default_factory=list)
+    window_is_loaded: bool = False
     unsaved: Row | None = None
     """A reply whose append failed; written before anything else is."""
+    is_stale: bool = True
+    """What is on disk must be learned again before anything is written."""
 
-    def take(self, rows: Sequence[Row]) -> None:
-        """Add rows that were appended to the history."""
+    def take(self, rows: Sequence[Row], last_seq: int) -> None:
+        """Add rows that were appended to the history, the last of them as number `last_seq`."""
         self.window.extend(rows)
-        self.last_seq = max((row.seq or 0 for row in rows), default=self.last_seq)
+        self.last_seq = last_seq
 
     def has(self, rows: Sequence[Row]) -> bool:
         """Whether all of `rows` are in the window."""
         ids = {row.id for row in self.window[-len(rows) :]} if rows else set()
         return all(row.id in ids for row in rows)
+
+    def ends_with_reply(self, turn: str) -> bool:
+        """Whether the newest row is a reply of this turn, of whatever length."""
+        last = self.window[-1] if self.window else None
+        return last is not None and last.role == "assistant" and last.turn == turn
 
     def open_turn(self) -> "OpenTurn | None":
         """Return the newest turn if it may be resumed: it has no reply, or one that was cut off."""
@@ -38,13 +46,13 @@ class SessionState:
         if last.role == "user":
             return OpenTurn(turn=last.turn or last.id, has_reply=False)
         if last.turn is not None and is_cut_off(last):
-            return OpenTurn(turn=last.turn, has_reply=says_something(last))
+            return OpenTurn(turn=last.turn, has_reply=has_text(last))
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class OpenTurn:
-    """A turn that ended early. `has_reply`: its last reply says something, so it is continued, not tried again."""
+    """A turn that ended early. `has_reply`: its last reply has words, so it is continued, not tried again."""
 
     turn: str
     has_reply: bool
@@ -60,9 +68,9 @@ def is_continuation(row: Row) -> bool:
     return row.kind == Kind.CONTINUE
 
 
-def says_something(row: Row) -> bool:
-    """Whether a reply has any text."""
-    return any(isinstance(part, TextPart | ReasoningPart) and part.text for part in row.parts)
+def has_text(row: Row) -> bool:
+    """Whether a row has words of its own; reasoning alone is none, a model is never sent it."""
+    return any(isinstance(part, TextPart) and part.text for part in row.parts)
 
 
 def rows_of(entries: Sequence[Entry]) -> list[Row]:

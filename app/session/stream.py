@@ -1,12 +1,12 @@
 """Consume one provider stream into a reply: deltas out, partial to disk, usage."""
 
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
 from app.aio import Throttle, run_blocking
-from app.domain.errors import ErrorKind, ProviderError
+from app.domain.errors import ErrorKind, ProviderError, StorageError
 from app.domain.events import ReplyDelta, ReplyStarted
 from app.domain.rows import ErrorInfo, Flag, ReasoningPart, RequestInfo, Row, TextPart, Usage
 from app.history.partial import SAVE_INTERVAL_SECONDS, PartialFile
@@ -100,7 +100,9 @@ async def read_reply(env: SessionEnv, plan: TurnPlan, reply: Reply, partial: Par
     env.emit(ReplyStarted(reply.session, reply.row_id, plan.card.ref))
 
     async def save() -> None:
-        await run_blocking(partial.save, reply.row())
+        # A disk that refuses is told when the reply is appended; it may have recovered by then.
+        with suppress(StorageError):
+            await run_blocking(partial.save, reply.row())
 
     saving = Throttle(save, seconds=SAVE_INTERVAL_SECONDS, tasks=env.tasks)
     try:

@@ -5,7 +5,6 @@ See context-windows.md, 12. A turn may be cancelled at any moment; what is on di
 
 import asyncio
 import contextlib
-from dataclasses import dataclass
 
 from app.aio import run_blocking, run_to_end
 from app.domain.chats import TurnState
@@ -25,16 +24,17 @@ from app.session.state import SessionState
 from app.session.stream import Reply, new_reply, read_reply
 
 
-@dataclass(frozen=True, slots=True)
 class TurnEnv:
     """What a turn works with: the program's collaborators and this chat's own."""
 
-    env: SessionEnv
-    session: str
-    files: ChatFiles
-    store: Store
-    partial: PartialFile
-    state: SessionState
+    def __init__(self, env: SessionEnv, session: str, files: ChatFiles, state: SessionState) -> None:
+        self.env = env
+        self.session = session
+        self.files = files
+        self.state = state
+        self.store = Store(files, session=session, new_id=env.new_id)
+        self.partial = PartialFile(files)
+        self._saving_meta = asyncio.Lock()
 
     def enter(self, state: TurnState) -> None:
         """Take and tell a new turn state."""
@@ -43,36 +43,46 @@ class TurnEnv:
 
     async def append(self, rows: tuple[Row, ...]) -> None:
         """Write `rows` as one batch and tell. Raises StorageError; nothing is there then."""
-        if rows:
+        try:
             written = await run_blocking(self.store.append, rows, expected_last_seq=self.state.last_seq)
-            self.state.take(written)
-            self.env.emit(RowsAppended(self.session, written))
+        except StorageError:
+            self.state.is_stale = True
+            raise
+        # The window keeps the texts whole, whatever of them went to blobs.
+        whole = [row.model_copy(update={"seq": stored.seq}) for row, stored in zip(rows, written, strict=True)]
+        self.state.take(whole, written[-1].seq or self.state.last_seq)
+        self.env.emit(RowsAppended(self.session, written))
+
+    async def save_meta(self) -> None:
+        """Put title, time and model on disk; the last call wins. Raises StorageError."""
+        async with self._saving_meta:
+            await run_blocking(write_sidecar, self.files.meta, self.state.meta.model_copy())
 
 
 async def run_turn(turn: TurnEnv, item: Input, accepted: "asyncio.Future[Outcome]") -> None:
     """Run one turn to its end. `accepted` learns what became of `item` as soon as that is on disk.
 
-    Raises StorageError if the reply can't be saved; it is then still in `partial.json`.
+    Raises StorageError if the reply can't be saved; it is then in `state.unsaved` and, if possible, in
+    `partial.json`.
     """
     plan = plan_turn(turn.env, turn.state, turn.session, item)
     if isinstance(plan, Refused):
         accepted.set_result(plan)
         return
     try:
-        await run_to_end(turn.append(plan.rows), turn.env.tasks, name="append")
-    except StorageError as error:
-        accepted.set_result(Refused(str(error)))
-        return
+        if plan.rows:
+            await run_to_end(turn.append(plan.rows), turn.env.tasks, name="append")
+        accepted.set_result(Accepted())
+        if isinstance(item, UserInput):
+            await _name_chat(turn, item)
+        await _run_step(turn, plan)
     except asyncio.CancelledError:
-        if turn.state.has(plan.rows):
+        if not accepted.done() and plan.rows and turn.state.has(plan.rows):
             # Stop came while the row was written: it is there, and the turn ends right behind it.
             accepted.set_result(Accepted())
+        if accepted.done() and not turn.state.ends_with_reply(plan.turn):
             await run_to_end(_settle(turn, new_reply(turn.env, plan, turn.session)), turn.env.tasks, name="settle")
         raise
-    accepted.set_result(Accepted())
-    if isinstance(item, UserInput):
-        await _update_meta(turn, item)
-    await _run_step(turn, plan)
 
 
 async def _run_step(turn: TurnEnv, plan: TurnPlan) -> None:
@@ -82,29 +92,34 @@ async def _run_step(turn: TurnEnv, plan: TurnPlan) -> None:
     while True:
         reply = new_reply(turn.env, plan, turn.session)
         tries += 1
+        turn.enter(TurnState.STREAMING)
         try:
-            turn.enter(TurnState.STREAMING)
             await read_reply(turn.env, plan, reply, turn.partial)
-            delay = None
-            if reply.error is not None and not reply.says_something:
-                elapsed = turn.env.clock.monotonic() - started
-                delay = retry_delay(reply.error, tries=tries, elapsed_seconds=elapsed, random=turn.env.random)
-            if delay is None:
-                break
-            assert reply.error is not None
-            turn.env.emit(ReplyDropped(turn.session, reply.row_id))
-            turn.env.emit(RetryScheduled(turn.session, reply.error.kind, tries, MAX_TRIES, delay))
-            turn.enter(TurnState.WAITING)
-            await turn.env.clock.sleep(delay)
-        except asyncio.CancelledError:
-            reply.error = None
-            reply.stop = None
+        except BaseException:
+            # Stopped by the person, or broken by a bug: what was shown is kept either way.
             await run_to_end(_settle(turn, reply), turn.env.tasks, name="settle")
             raise
-    await run_to_end(_settle(turn, reply), turn.env.tasks, name="settle")
+        delay = _delay(turn, reply, tries=tries, elapsed_seconds=turn.env.clock.monotonic() - started)
+        if delay is None:
+            await run_to_end(_settle(turn, reply), turn.env.tasks, name="settle")
+            return
+        turn.enter(TurnState.WAITING)
+        await turn.env.clock.sleep(delay)
+
+
+def _delay(turn: TurnEnv, reply: Reply, *, tries: int, elapsed_seconds: float) -> float | None:
+    """Return seconds to wait before the next try, having told so; None if the reply stands as it is."""
+    if reply.error is None or reply.says_something:
+        return None
+    delay = retry_delay(reply.error, tries=tries, elapsed_seconds=elapsed_seconds, random=turn.env.random)
+    if delay is not None:
+        turn.env.emit(ReplyDropped(turn.session, reply.row_id))
+        turn.env.emit(RetryScheduled(turn.session, reply.error.kind, tries, MAX_TRIES, delay))
+    return delay
 
 
 async def _settle(turn: TurnEnv, reply: Reply) -> None:
+    """Put the reply into the history. Raises StorageError; it is then owed."""
     turn.enter(TurnState.SETTLING)
     row = reply.row()
     try:
@@ -116,22 +131,20 @@ async def _settle(turn: TurnEnv, reply: Reply) -> None:
         raise
     await run_blocking(turn.partial.drop)
     turn.state.meta.updated = turn.env.clock.now()
-    await _save_meta(turn)
+    await _show_meta(turn)
 
 
-async def _update_meta(turn: TurnEnv, item: UserInput) -> None:
+async def _name_chat(turn: TurnEnv, item: UserInput) -> None:
     """Name a new chat after its first message and move it to the top of the list."""
     meta = turn.state.meta
     meta.updated = turn.env.clock.now()
     if not meta.title and not meta.titled_by_user:
         meta.title = title_from(item.text)
-    await _save_meta(turn)
+    await _show_meta(turn)
 
 
-async def _save_meta(turn: TurnEnv) -> None:
+async def _show_meta(turn: TurnEnv) -> None:
     turn.env.emit(ChatChanged(turn.session, summary_of(turn.session, turn.state.meta)))
-    try:
-        await run_blocking(write_sidecar, turn.files.meta, turn.state.meta.model_copy())
-    except StorageError:
-        # The list shows an old time or title until the next message; the history is what counts.
-        return
+    # Without it the list shows an old time or title until the next message; the history is what counts.
+    with contextlib.suppress(StorageError):
+        await turn.save_meta()

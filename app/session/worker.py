@@ -1,30 +1,44 @@
 """One chat's task: takes an input, runs it, tells what happens; interrupt, follow, close."""
 
 import asyncio
+import contextlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
-from app.aio import run_blocking
+from app.aio import run_blocking, run_to_end
 from app.domain.chats import Access, ChatSummary, TurnState
-from app.domain.errors import ChatInUse, StorageError
+from app.domain.errors import ChatInUse, ChatNotFound, DuplicateRow, ProviderError, StorageError
 from app.domain.events import AccessChanged, ChatChanged, RowsAppended, SessionBroke
 from app.domain.rows import Row
+from app.history.blobs import whole_row
 from app.history.files import ChatFiles, Stamp
-from app.history.library import load_meta, summary_of
-from app.history.partial import PartialFile, recover_partial
-from app.history.reader import Entry, HistoryReader, Page, Position
+from app.history.library import load_meta, peek_meta, summary_of
+from app.history.partial import recover_partial
+from app.history.reader import HistoryReader, Page, Position
 from app.history.sidecars import Draft, SessionMeta, read_sidecar, write_sidecar
-from app.history.store import Store
 from app.session.env import SessionEnv
 from app.session.inputs import Input, Outcome, Refused
-from app.session.state import OpenTurn, SessionState, rows_of
+from app.session.state import SessionState, rows_of
 from app.session.turn import TurnEnv, run_turn
 
 log = logging.getLogger(__name__)
 
 FOLLOW_SECONDS: Final = 1.0
 """How often a chat that another process holds is looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedChat:
+    """A chat as it is at one moment: its newest page, what it is doing, and who may write to it."""
+
+    summary: ChatSummary
+    page: Page
+    draft: str
+    state: TurnState
+    access: Access
+    holder: str
 
 
 class Worker:
@@ -41,17 +55,13 @@ class Worker:
         self._files = files
         self._on_idle = on_idle
         self._state = SessionState(SessionMeta())
-        self._turn = TurnEnv(
-            env=env,
-            session=session,
-            files=files,
-            store=Store(files, session=session, new_id=env.new_id),
-            partial=PartialFile(files),
-            state=self._state,
-        )
+        self._turn = TurnEnv(env, session, files, self._state)
         self._running: asyncio.Task[None] | None = None
         self._following: asyncio.Task[None] | None = None
-        self._window_is_loaded = False
+        self._followed_seq = 0
+        self._syncing = asyncio.Lock()
+        self._saving_draft = asyncio.Lock()
+        self._draft: str | None = None
         self._told_access: tuple[Access, str] | None = None
 
     @property
@@ -63,33 +73,69 @@ class Worker:
         return summary_of(self.session, self._state.meta)
 
     async def open(self) -> None:
-        """Take the lease and repair what a crash left; without the lease, follow. Raises StorageError."""
-        try:
-            await run_blocking(self._files.lease.take)
-        except ChatInUse as error:
-            self.holder = error.holder
-            self._told_access = (Access.HELD_ELSEWHERE, error.holder)
-            self._state.meta = await run_blocking(load_meta, self._files)
-            self._following = self._env.tasks.spawn(self._follow(), name=f"follow {self.session}")
-            return
-        await self._recover()
+        """Take the lease and repair what a crash left; without the lease, follow. Raises ChatNotFound.
 
-    async def take_over(self) -> bool:
-        """Become the holder if the lease is free; return whether that went well. Raises StorageError."""
-        if self.holder is None:
-            return True
+        A chat that can't be repaired now opens all the same: it can be read, and the next message tries again.
+        """
         try:
             await run_blocking(self._files.lease.take)
         except ChatInUse as error:
             self._tell_access(Access.HELD_ELSEWHERE, error.holder)
-            return False
-        if self._following is not None:
-            self._following.cancel()
-            self._following = None
-        await self._recover()
-        self.holder = None
-        self._env.emit(AccessChanged(self.session, Access.WRITABLE, ""))
+            self.holder = error.holder
+            self._state.meta = await run_blocking(peek_meta, self._files)
+            self._following = self._env.tasks.spawn(self._follow(), name=f"follow {self.session}")
+            return
+        try:
+            await run_blocking(self._files.sweep)
+            try:
+                await self._sync()
+            except StorageError as error:
+                log.info("%s can't be repaired yet: %s", self.session, error)
+                self._state.meta = await run_blocking(peek_meta, self._files)
+        except BaseException:
+            await run_blocking(self._files.lease.release)
+            raise
+
+    async def take_over(self) -> bool:
+        """Become the holder if the lease is free; return whether that went well. Raises StorageError."""
+        async with self._syncing:
+            if self.holder is None:
+                return True
+            try:
+                await run_blocking(self._files.lease.take)
+            except ChatInUse as error:
+                self._tell_access(Access.HELD_ELSEWHERE, error.holder)
+                return False
+            self.holder = None
+            if self._following is not None:
+                self._following.cancel()
+                self._following = None
+        self._state.is_stale = True
+        await self._sync()
+        await self._tell_rows_after(self._followed_seq)
+        self._tell_access(Access.WRITABLE, "")
         return True
+
+    async def snapshot(self) -> OpenedChat:
+        """Return the chat as it is at one moment. Raises StorageError."""
+        draft = await self._load_draft()
+        while True:
+            last_seq = self._state.last_seq
+            page = await self.page_before(None)
+            if last_seq == self._state.last_seq:
+                break
+        return OpenedChat(
+            summary=self.summary,
+            page=page,
+            draft=draft,
+            state=self.turn_state,
+            access=Access.WRITABLE if self.holder is None else Access.HELD_ELSEWHERE,
+            holder=self.holder or "",
+        )
+
+    async def page_before(self, end: Position | None) -> Page:
+        """Return a page of history that ends at `end`, None for the newest. Raises StorageError."""
+        return await run_blocking(self.reader.page_backward, end)
 
     async def send(self, item: Input) -> Outcome:
         """Start a turn with `item` and return once it is on disk, or why it isn't."""
@@ -99,7 +145,10 @@ class Worker:
             return Refused("A reply is still being written. Stop it, or wait for its end.")
         accepted: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         self._turn.enter(TurnState.PREPARING)
-        self._running = self._env.tasks.spawn(self._run(item, accepted), name=f"turn {self.session}")
+        running = self._env.tasks.spawn(self._run(item, accepted), name=f"turn {self.session}")
+        # A callback, not a `finally`: a task cancelled before its first step never enters its body.
+        running.add_done_callback(lambda _task: self._ended(accepted))
+        self._running = running
         return await asyncio.shield(accepted)
 
     def stop(self) -> None:
@@ -109,66 +158,103 @@ class Worker:
 
     async def close(self) -> None:
         """Stop, write what is owed, and give the lease back."""
-        if self._following is not None:
-            self._following.cancel()
-            await asyncio.gather(self._following, return_exceptions=True)
-        if self._running is not None:
-            self._running.cancel()
-            await asyncio.gather(self._running, return_exceptions=True)
-        await run_blocking(self._files.lease.release)
-
-    async def open_turn(self) -> OpenTurn | None:
-        """Return the turn that may be resumed, if there is one."""
-        await self._load_window()
-        return None if self._state.turn_state.is_active else self._state.open_turn()
+        for task in (self._following, self._running):
+            if task is not None:
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+        if self._state.unsaved is not None:
+            with contextlib.suppress(StorageError):
+                await self._sync()
+        async with self._saving_draft:
+            await run_blocking(self._files.lease.release)
 
     async def rename(self, title: str) -> ChatSummary:
-        """Give the chat a title of the person's. Raises StorageError."""
-        self._state.meta.title = title
-        self._state.meta.titled_by_user = True
-        await run_blocking(write_sidecar, self._files.meta, self._state.meta.model_copy())
+        """Give the chat a title of the person's. Raises ChatInUse, StorageError; nothing changed then."""
+        if self.holder is not None:
+            raise ChatInUse(self.holder)
+        meta = self._state.meta
+        before = (meta.title, meta.titled_by_user)
+        meta.title, meta.titled_by_user = title, True
+        try:
+            await self._turn.save_meta()
+        except StorageError:
+            meta.title, meta.titled_by_user = before
+            raise
         self._env.emit(ChatChanged(self.session, self.summary))
         return self.summary
 
-    async def page_before(self, end: Position | None) -> Page:
-        """Return a page of history that ends at `end`, None for the newest. Raises StorageError."""
-        return await run_blocking(self.reader.page_backward, end)
-
-    async def load_draft(self) -> str:
-        """Return what stood in the composer."""
-        draft = await run_blocking(read_sidecar, self._files.draft, Draft)
-        return draft.text if draft else ""
-
     async def save_draft(self, text: str) -> None:
-        """Keep what stands in the composer; nothing if another process holds the chat. Raises StorageError."""
-        if self.holder is None:
-            await run_blocking(write_sidecar, self._files.draft, Draft(text=text))
-
-    async def _recover(self) -> None:
-        """Learn what is on disk and settle what a crash or a failed write left open. Raises StorageError."""
-        self._window_is_loaded = False
-        store, partial = self._turn.store, self._turn.partial
-        self._state.meta = await run_blocking(load_meta, self._files)
-        self._state.last_seq = await run_blocking(store.repair)
-        if self._state.unsaved is not None:
-            await self._turn.append((self._state.unsaved,))
-            self._state.unsaved = None
-            await run_blocking(partial.drop)
+        """Keep what stands in the composer, the newest text last. Raises StorageError."""
+        if self.holder is not None:
             return
-        recovered = await run_blocking(
-            recover_partial, partial, store, session=self.session, last_seq=self._state.last_seq
-        )
-        self._state.last_seq += len(recovered)
+        self._draft = text
+        async with self._saving_draft:
+            newest, self._draft = self._draft, None
+            if newest is not None:
+                await run_blocking(write_sidecar, self._files.draft, Draft(text=newest))
+
+    async def _load_draft(self) -> str:
+        with contextlib.suppress(StorageError):
+            draft = await run_blocking(read_sidecar, self._files.draft, Draft)
+            return draft.text if draft else ""
+        return ""
+
+    # Being in step with the disk
+
+    async def _sync(self) -> None:
+        """Learn what is on disk and settle what is owed, whole even if the caller is cancelled. Raises StorageError."""
+        async with self._syncing:
+            await run_to_end(self._learn(), self._env.tasks, name=f"sync {self.session}")
+
+    async def _learn(self) -> None:
+        state, turn = self._state, self._turn
+        state.is_stale = True
+        had_meta = await run_blocking(self._files.meta.exists)
+        state.meta = await run_blocking(load_meta, self._files)
+        state.last_seq = await run_blocking(turn.store.repair)
+        if state.unsaved is not None:
+            with contextlib.suppress(DuplicateRow):
+                await turn.append((state.unsaved,))
+            state.unsaved = None
+            await run_blocking(turn.partial.drop)
+        else:
+            recovered = await run_blocking(
+                recover_partial, turn.partial, turn.store, session=self.session, last_seq=state.last_seq
+            )
+            state.last_seq = max((row.seq or 0 for row in recovered), default=state.last_seq)
+        state.window_is_loaded = False
+        if not had_meta:
+            await turn.save_meta()
+        state.is_stale = False
 
     async def _load_window(self) -> None:
-        if not self._window_is_loaded:
-            self._state.window = rows_of(await run_blocking(self.reader.active_window))
-            self._window_is_loaded = True
+        """Read the active window; not at open, a chat may be large and only be read."""
+        if not self._state.window_is_loaded:
+            self._state.window = await run_blocking(self._read_window)
+            self._state.window_is_loaded = True
+
+    def _read_window(self) -> list[Row]:
+        return [self._usable(row) for row in rows_of(self.reader.active_window())]
+
+    def _usable(self, row: Row) -> Row:
+        """Return `row` whole and with usage figures that can be true."""
+        with contextlib.suppress(StorageError):
+            # Without its blob the model gets what the row keeps: begin, end, and a note between.
+            row = whole_row(row, self._turn.store.blobs)
+        if row.usage is None or row.request is None:
+            return row
+        limit = None
+        with contextlib.suppress(ProviderError):
+            _, card = self._env.providers.find(f"{row.request.provider}/{row.request.model}")
+            limit = card.limit
+        return row.model_copy(update={"usage": row.usage.plausible(limit)})
+
+    # Turns
 
     async def _run(self, item: Input, accepted: "asyncio.Future[Outcome]") -> None:
         try:
-            if self._state.unsaved is not None:
-                await self._recover()
+            if self._state.is_stale or self._state.unsaved is not None:
+                await self._sync()
             await self._load_window()
             await run_turn(self._turn, item, accepted)
         except StorageError as error:
@@ -176,34 +262,46 @@ class Worker:
         except Exception:
             log.exception("a turn of %s broke", self.session)
             self._broke("Something went wrong inside Muntin. Everything shown before is saved.", accepted)
-        finally:
-            if not accepted.done():
-                accepted.set_result(Refused(""))
-            self._running = None
-            self._turn.enter(TurnState.IDLE)
-            self._on_idle(self.session)
 
     def _broke(self, reason: str, accepted: "asyncio.Future[Outcome]") -> None:
-        self._window_is_loaded = False
+        self._state.is_stale = True
         if accepted.done():
             self._env.emit(SessionBroke(self.session, reason))
         else:
             accepted.set_result(Refused(reason))
 
+    def _ended(self, accepted: "asyncio.Future[Outcome]") -> None:
+        if not accepted.done():
+            accepted.set_result(Refused(""))
+        self._running = None
+        self._turn.enter(TurnState.IDLE)
+        self._on_idle(self.session)
+
+    # Reading along
+
     async def _follow(self) -> None:
         """Show what the holder appends, and notice when the chat is free."""
-        stamp = Stamp.of(self._files.chat)
-        last_seq = _last_seq((await run_blocking(self.reader.page_backward)).entries)
+        stamp: Stamp | None = None
         while True:
+            try:
+                if (now := Stamp.of(self._files.chat)) != stamp:
+                    await self._tell_rows_after(self._followed_seq, quietly=stamp is None)
+                    stamp = now
+                holder = await run_blocking(self._files.lease.probe)
+                self._tell_access(Access.HELD_ELSEWHERE if holder else Access.FREE, holder or "")
+            except ChatNotFound:
+                self._env.emit(SessionBroke(self.session, "This chat was deleted in another window."))
+                return
+            except StorageError as error:
+                log.info("%s can't be followed for a moment: %s", self.session, error)
             await self._env.clock.sleep(FOLLOW_SECONDS)
-            if (now := Stamp.of(self._files.chat)) != stamp:
-                stamp = now
-                rows = await run_blocking(_rows_after, self.reader, last_seq)
-                if rows:
-                    last_seq = rows[-1].seq or last_seq
-                    self._env.emit(RowsAppended(self.session, rows))
-            holder = await run_blocking(self._files.lease.probe)
-            self._tell_access(Access.HELD_ELSEWHERE if holder else Access.FREE, holder or "")
+
+    async def _tell_rows_after(self, last_seq: int, *, quietly: bool = False) -> None:
+        """Tell of the rows numbered above `last_seq`; quietly only takes note of the newest number."""
+        rows = await run_blocking(_rows_after, self.reader, last_seq, newest_page_only=quietly)
+        self._followed_seq = max((row.seq or 0 for row in rows), default=last_seq)
+        if rows and not quietly:
+            self._env.emit(RowsAppended(self.session, rows))
 
     def _tell_access(self, access: Access, holder: str) -> None:
         if (access, holder) != self._told_access:
@@ -211,11 +309,7 @@ class Worker:
             self._env.emit(AccessChanged(self.session, access, holder))
 
 
-def _last_seq(entries: Sequence[Entry]) -> int:
-    return max((row.seq or 0 for row in rows_of(entries)), default=0)
-
-
-def _rows_after(reader: HistoryReader, last_seq: int) -> tuple[Row, ...]:
+def _rows_after(reader: HistoryReader, last_seq: int, *, newest_page_only: bool) -> tuple[Row, ...]:
     """Return the rows numbered above `last_seq`, oldest first."""
     collected: list[Row] = []
     end: Position | None = None
@@ -223,6 +317,6 @@ def _rows_after(reader: HistoryReader, last_seq: int) -> tuple[Row, ...]:
         page = reader.page_backward(end)
         rows = rows_of(page.entries)
         collected[:0] = [row for row in rows if (row.seq or 0) > last_seq]
-        if page.exhausted or any((row.seq or 0) <= last_seq for row in rows):
+        if newest_page_only or page.exhausted or any((row.seq or 0) <= last_seq for row in rows):
             return tuple(collected)
         end = page.next

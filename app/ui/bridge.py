@@ -22,7 +22,8 @@ if TYPE_CHECKING:  # These load pydantic, which must wait for the first paint.
     from app.domain.models import ModelCard
     from app.history.reader import Page, Position
     from app.session.inputs import Input, Outcome
-    from app.session.manager import OpenedChat, SessionManager
+    from app.session.manager import SessionManager
+    from app.session.worker import OpenedChat
 
 T = TypeVar("T")
 

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 
-from app.domain.errors import ProviderError
 from app.domain.models import ModelCard
 from app.domain.request import ModelRequest
 from app.domain.rows import Usage
@@ -36,7 +35,7 @@ class Hold:
             self._loop.call_soon_threadsafe(self._released.set)
 
 
-Step = Piece | ProviderError | Hold
+Step = Piece | Exception | Hold
 Script = Sequence[Step]
 
 
@@ -81,7 +80,7 @@ class ScriptedProvider:
                 match step:
                     case Hold():
                         await step.wait()
-                    case ProviderError():
+                    case Exception():
                         finished = True
                         raise step
                     case _:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # These load pydantic, which must wait for the first paint.
 
     from app.domain.rows import Row
     from app.history.reader import Page, Position
-    from app.session.manager import OpenedChat
+    from app.session.worker import OpenedChat
 
 DRAFT_MS: Final = 600
 """A draft is on disk this long after the last key press."""

@@ -1,7 +1,7 @@
 """Short ways to make and read rows in tests."""
 
 from app.domain.rows import Boundary, Role, Row, TextPart
-from app.history.files import ChatFiles
+from app.history.files import ChatFiles, make_private_folder
 from app.history.reader import DamagedEntry, Entry, HistoryReader
 from app.history.store import Store
 
@@ -17,7 +17,8 @@ def boundary_row(row_id: str, kind: str = "rollover") -> Row:
 
 
 def open_store(files: ChatFiles) -> Store:
-    """A store as a new process would make it."""
+    """A store as a new process would make it, in a folder as the library makes it."""
+    make_private_folder(files.folder)
     return Store(ChatFiles(files.folder), session=SESSION)
 
 

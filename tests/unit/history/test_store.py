@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.errors import BugError, Conflict, StorageError
+from app.domain.errors import BugError, ChatNotFound, Conflict, DuplicateRow, StorageError
 from app.domain.rows import Row, TextPart
 from app.history.blobs import whole_row
 from app.history.codec import MAX_LINE_BYTES, encode_row
 from app.history.files import ChatFiles
 from app.history.reader import DamagedEntry, HistoryReader, RowEntry
 from app.history.receipt import is_current, read_receipt
-from app.history.store import DuplicateRow
-from tests.unit.history.rows import all_labels, boundary_row, labels, open_store, text_row
+from app.history.store import Store
+from tests.unit.history.rows import SESSION, all_labels, boundary_row, labels, open_store, text_row
 
 
 def test_appended_rows_are_numbered_and_read_back(files: ChatFiles) -> None:
@@ -245,7 +245,21 @@ store.append([text_row("b", "x" * 5000)], expected_last_seq=2)
 def test_a_file_where_the_folder_should_be_is_an_error(files: ChatFiles) -> None:
     files.folder.write_text("")
     with pytest.raises(StorageError):
-        open_store(files).append([text_row("a")], expected_last_seq=0)
+        open_store(files)
+    with pytest.raises(StorageError):
+        Store(files, session=SESSION).append([text_row("a")], expected_last_seq=0)
+
+
+def test_a_chat_that_was_deleted_is_not_made_again(files: ChatFiles) -> None:
+    for use in (
+        lambda: Store(files, session=SESSION).append([text_row("a")], expected_last_seq=0),
+        lambda: Store(files, session=SESSION).repair(),
+        files.lease.take,
+        files.lease.probe,
+    ):
+        with pytest.raises(ChatNotFound):
+            use()
+    assert not files.folder.exists()
 
 
 def test_files_are_readable_by_their_owner_only(files: ChatFiles) -> None:

@@ -354,16 +354,17 @@ async def test_a_reply_the_disk_refuses_is_kept_and_written_with_the_next_messag
     assert [row.flags for row in chat.rows()] == [(), (), (), ()]
 
 
-async def test_a_bug_in_a_turn_is_told_and_the_chat_goes_on(program: Program, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_bug_in_a_turn_is_told_and_what_was_shown_is_kept(
+    program: Program, caplog: pytest.LogCaptureFixture
+) -> None:
     chat = await program.new_chat()
-    program.provider.scripts = []
+    program.provider.play([TextPiece("shown"), KeyError("bug")], reply("ok"))
     await chat.say("hi")
     assert len(chat.events(SessionBroke)) == 1
     assert "broke" in caplog.text
     caplog.clear()
-    program.provider.play(reply("ok"))
     await chat.say("again")
-    assert chat.texts() == ["hi", "again", "ok"]
+    assert chat.texts() == ["hi", "shown", "again", "ok"]
 
 
 async def test_many_chats_stream_at_once(program: Program) -> None:
