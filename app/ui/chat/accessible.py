@@ -3,23 +3,34 @@
 Never override `interface_cast` here: PySide6 crashes. Qt keeps no reference to these objects, so they keep each other.
 """
 
+from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QObject, QPoint, QRect
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleInterface, QWindow
-from PySide6.QtWidgets import QAccessibleWidget, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QAccessibleWidget, QWidget
 
 from app.ui.chat.furniture import header_text
 from app.ui.chat.items import Speaker
 from app.ui.chat.selection import item_text
 from app.ui.chat.transcript_model import Node
 
-if TYPE_CHECKING:
-    from app.ui.chat.transcript_view import TranscriptView
-
 _MAX_CHARS: Final = 10_000
+
+
+class AccessibleView(QAbstractScrollArea):
+    """What a screen reader needs of the transcript; the transcript derives from it."""
+
+    @property
+    def nodes(self) -> Sequence[Node]:
+        """The chat's items in order."""
+        raise NotImplementedError
+
+    def rect_of(self, node: Node) -> QRect:
+        """Return where an item is, in the viewport's pixels."""
+        raise NotImplementedError
 
 
 @cache
@@ -50,9 +61,7 @@ class _Factory:
         self._lists: WeakKeyDictionary[QObject, AccessibleTranscript] = WeakKeyDictionary()
 
     def __call__(self, key: str, thing: QObject) -> "QAccessibleInterface | None":  # noqa: ARG002
-        from app.ui.chat.transcript_view import TranscriptView
-
-        if not isinstance(thing, TranscriptView):
+        if not isinstance(thing, AccessibleView):
             return None
         made = self._lists[thing] = AccessibleTranscript(thing)
         return made
@@ -61,7 +70,7 @@ class _Factory:
 class AccessibleTranscript(QAccessibleWidget):
     """The list."""
 
-    def __init__(self, view: "TranscriptView") -> None:
+    def __init__(self, view: AccessibleView) -> None:
         super().__init__(view, QAccessible.Role.List, view.accessibleName())
         self._view = view
         self._items: dict[int, AccessibleItem] = {}
@@ -89,7 +98,7 @@ class AccessibleTranscript(QAccessibleWidget):
 class AccessibleItem(QAccessibleInterface):
     """One item of the list; its name is what it says."""
 
-    def __init__(self, parent: AccessibleTranscript, view: "TranscriptView", node: Node) -> None:
+    def __init__(self, parent: AccessibleTranscript, view: AccessibleView, node: Node) -> None:
         super().__init__()
         self.node = node
         self._parent = parent

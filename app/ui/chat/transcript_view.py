@@ -22,10 +22,10 @@ from PySide6.QtGui import (
     QShowEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QMenu, QStyle, QToolTip, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QStyle, QToolTip, QWidget
 
 from app.ui.chat import clipboard
-from app.ui.chat.accessible import announce, register
+from app.ui.chat.accessible import AccessibleView, announce, register
 from app.ui.chat.flow import Flow
 from app.ui.chat.frames import FrameClock
 from app.ui.chat.gestures import Gestures
@@ -47,7 +47,7 @@ _COPIED_MS: Final = 1_500
 _MAX_ADDRESS_CHARS: Final = 300
 
 
-class TranscriptView(QAbstractScrollArea):
+class TranscriptView(AccessibleView):
     """A chat's items, newest at the end."""
 
     older_wanted = Signal()
