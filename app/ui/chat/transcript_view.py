@@ -26,6 +26,7 @@ from PySide6.QtWidgets import QFrame, QMenu, QStyle, QToolTip, QWidget
 
 from app.ui.chat import clipboard
 from app.ui.chat.accessible import AccessibleView, announce, register
+from app.ui.chat.attendance import Attendance
 from app.ui.chat.flow import Flow
 from app.ui.chat.frames import FrameClock
 from app.ui.chat.gestures import Gestures
@@ -36,6 +37,7 @@ from app.ui.chat.painting import paint_screen
 from app.ui.chat.rows import Rows
 from app.ui.chat.selection import Selection, item_text, selected_text
 from app.ui.chat.style import make_style, scroll_bar_sheet
+from app.ui.chat.target_focus import TargetFocus
 from app.ui.chat.targets import Target, TargetId, TargetKind
 from app.ui.chat.transcript_model import Node, RowKind, TranscriptModel
 from app.ui.theme import Theme
@@ -72,12 +74,10 @@ class TranscriptView(AccessibleView):
         self.on_screen = HitTest(self._model, self._rows, self._flow)
         self._gestures = Gestures(self, self.on_screen, self)
         self._frames = FrameClock(self._show_arrivals, self)
-        self._focused: TargetId | None = None
+        self._focus = TargetFocus(self.on_screen)
         self._has_ring = False
-        self._more_above = False
-        self._older_asked = False
-        self._unseen: set[str] = set()
-        self._was_at_end = True
+        self._attendance = Attendance(self._flow, self)
+        self._followed = True
         self._is_syncing = False
         self._must_sync_again = False
         self.jump_button = JumpButton(self)
@@ -104,15 +104,14 @@ class TranscriptView(AccessibleView):
         self._rows.forget()
         self._flow.forget()
         self.selection.clear()
-        self._focused = None
-        self._unseen.clear()
-        self._more_above, self._older_asked = more_above, False
+        self._focus.clear()
+        self._attendance.begin(more_above=more_above)
         self._sync()
 
     def prepend_items(self, items: Sequence[Item], *, more_above: bool) -> None:
         """Add older items above; what is on screen stays where it is."""
         self._model.prepend(items)
-        self._more_above, self._older_asked = more_above, False
+        self._attendance.expect_older(more=more_above)
         self._sync()
 
     def append_item(self, item: Item) -> None:
@@ -121,7 +120,7 @@ class TranscriptView(AccessibleView):
             self.update_item(item)
             return
         self._model.append(item)
-        self._note_unseen(item.id)
+        self._attendance.note(item.id)
         self._sync()
 
     def update_item(self, item: Item) -> None:
@@ -131,7 +130,7 @@ class TranscriptView(AccessibleView):
             return
         was_streaming = was.item.streaming
         self._model.update(item)
-        self._note_unseen(item.id)
+        self._attendance.note(item.id)
         self._sync()
         if was_streaming and not item.streaming and item.speaker is Speaker.ASSISTANT:
             self._announce_reply(was)
@@ -139,13 +138,13 @@ class TranscriptView(AccessibleView):
     def remove_item(self, item_id: str) -> None:
         """Take the item of that id out."""
         if self._model.remove(item_id) is not None:
-            self._unseen.discard(item_id)
+            self._attendance.forget(item_id)
             self._sync()
 
     def append_delta(self, item_id: str, kind: SectionKind, text: str) -> None:
         """Add streamed text to an item; it is shown with the next frame."""
         if self._model.append_delta(item_id, kind, text) is not None:
-            self._note_unseen(item_id)
+            self._attendance.note(item_id)
             self._frames.ask()
 
     # --- where the reader is
@@ -230,7 +229,8 @@ class TranscriptView(AccessibleView):
     def selection_moved(self, *, is_over: bool) -> None:
         """Show the selection; while it is being made, the text stands still."""
         if is_over:
-            self._flow.following = self._flow.is_at_end
+            # A mere click does not stop a reader from following.
+            self._flow.following = self._flow.is_at_end or (self._followed and not self.selection)
             clipboard.offer_selection(self._model, self.selection, self.on_screen)
         else:
             self._flow.release()
@@ -297,7 +297,9 @@ class TranscriptView(AccessibleView):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() is Qt.MouseButton.LeftButton:
-            self._focused, self._has_ring = None, False
+            self._focus.clear()
+            self._has_ring = False
+            self._followed = self._flow.following
             self._gestures.press(event)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
@@ -335,18 +337,12 @@ class TranscriptView(AccessibleView):
 
     def focusNextPrevChild(self, next: bool) -> bool:  # noqa: A002, FBT001
         """Move among the targets on screen first, then on to the next widget."""
-        reachable = self.on_screen.targets()
-        ids = [which for which, _ in reachable]
-        at = ids.index(self._focused) if self._focused in ids else (-1 if next else len(ids))
-        at += 1 if next else -1
-        if 0 <= at < len(ids):
-            self._focused = ids[at]
-            self._bring_into_view(reachable[at][1].rect)
-            self.viewport().update()
-            return True
-        self._focused = None
+        target = self._focus.step(forwards=next)
         self.viewport().update()
-        return super().focusNextPrevChild(next)
+        if target is None:
+            return super().focusNextPrevChild(next)
+        self._bring_into_view(target.rect)
+        return True
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
@@ -361,7 +357,7 @@ class TranscriptView(AccessibleView):
         super().focusOutEvent(event)
         self._has_ring = False
         if event.reason() is not Qt.FocusReason.PopupFocusReason:
-            self._focused = None
+            self._focus.clear()
         self.viewport().update()
 
     # --- for the accessible tree
@@ -388,6 +384,10 @@ class TranscriptView(AccessibleView):
         viewport.setCursor(Qt.CursorShape.IBeamCursor)
         self.jump_button.set_theme(self._theme)
         self.verticalScrollBar().setStyleSheet(scroll_bar_sheet(self._theme))
+        self._attendance.older_wanted.connect(self.older_wanted)
+        self._attendance.at_end_changed.connect(self.at_end_changed)
+        self._attendance.unseen_changed.connect(self.jump_button.show_count)
+        self._attendance.unseen_changed.connect(self.unseen_changed)
 
     def _single_shot(self, run: Callable[[], None]) -> QTimer:
         timer = QTimer(self)
@@ -409,7 +409,11 @@ class TranscriptView(AccessibleView):
                     break
         finally:
             self._is_syncing = False
-        self._tell()
+        self._attendance.look()
+        self.jump_button.setVisible(not self._flow.is_at_end)
+        self._animate()
+        if self._flow.is_at_end and not self._gestures.is_selecting:
+            self._flow.following = True
         if self._model.is_behind:
             self._frames.ask()
         self.viewport().update()
@@ -427,23 +431,8 @@ class TranscriptView(AccessibleView):
         bar.setValue(self._flow.value)
         self.jump_button.place(width=self.viewport().width(), bottom=self.height())
 
-    def _tell(self) -> None:
-        at_end = self._flow.is_at_end
-        if at_end and self._unseen:
-            self._unseen.clear()
-            self._show_unseen()
-        if at_end is not self._was_at_end:
-            self._was_at_end = at_end
-            self.at_end_changed.emit(at_end)
-        self.jump_button.setVisible(not at_end)
-        if (
-            self._more_above
-            and not self._older_asked
-            and self._flow.height
-            and self._flow.value < 2 * self._flow.height
-        ):
-            self._older_asked = True
-            self.older_wanted.emit()
+    def _animate(self) -> None:
+        """Move the dots of a reply that has not begun, if they are on screen."""
         waits = any(placed.node.rows[placed.row].kind is RowKind.WAIT for placed in self._flow.placed)
         if waits and self._moves():
             if not self._wait_timer.isActive():
@@ -457,15 +446,9 @@ class TranscriptView(AccessibleView):
         self.viewport().update()
 
     def _paint_ring(self, painter: QPainter) -> None:
-        if not self.hasFocus():
-            return
-        painter.setPen(QPen(self._theme.accent, 2))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        for which, target in self.on_screen.targets() if self._focused is not None else []:
-            if which == self._focused:
-                painter.drawRoundedRect(target.rect.adjusted(-2, -1, 2, 1), 5, 5)
-                return
-        if self._has_ring and self._focused is None:
+        if self.hasFocus() and not self._focus.paint(painter, self._theme) and self._has_ring:
+            painter.setPen(QPen(self._theme.accent, 2))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(QRectF(self.viewport().rect()).adjusted(1, 1, -1, -1))
 
     def _run_key(self, event: QKeyEvent) -> bool:
@@ -493,11 +476,10 @@ class TranscriptView(AccessibleView):
         return True
 
     def _activate_focused(self) -> bool:
-        for which, target in self.on_screen.targets():
-            if which == self._focused:
-                self.activate(which, target)
-                return True
-        return False
+        found = self._focus.current()
+        if found is not None:
+            self.activate(*found)
+        return found is not None
 
     def _moves(self) -> bool:
         return bool(self.style().styleHint(QStyle.StyleHint.SH_Widget_Animation_Duration, None, self))
@@ -509,15 +491,6 @@ class TranscriptView(AccessibleView):
     def _show_arrivals(self) -> None:
         self._model.catch_up()
         self._sync()
-
-    def _note_unseen(self, item_id: str) -> None:
-        if not self._was_at_end and item_id not in self._unseen:
-            self._unseen.add(item_id)
-            self._show_unseen()
-
-    def _show_unseen(self) -> None:
-        self.jump_button.show_count(len(self._unseen))
-        self.unseen_changed.emit(len(self._unseen))
 
     def _announce_reply(self, node: Node) -> None:
         words = sum(section.words for section in node.sections if section.kind == "text")
@@ -551,7 +524,6 @@ class TranscriptView(AccessibleView):
     def _show_address(self, event: QHelpEvent) -> None:
         found = self.on_screen.target_at(QPointF(event.pos()))
         if found is not None and found[1].kind is TargetKind.LINK:
-            # The blank in front keeps Qt from taking the address for rich text.
             QToolTip.showText(event.globalPos(), str(found[1].payload)[:_MAX_ADDRESS_CHARS], self.viewport())
         else:
             QToolTip.hideText()

@@ -1,0 +1,57 @@
+"""What the reader has seen: items that came below, and whether older ones are wanted."""
+
+from PySide6.QtCore import QObject, Signal
+
+from app.ui.chat.flow import Flow
+
+
+class Attendance(QObject):
+    """Compares where the reader is with what there is."""
+
+    older_wanted = Signal()
+    unseen_changed = Signal(int)
+    at_end_changed = Signal(bool)
+
+    def __init__(self, flow: Flow, parent: QObject) -> None:
+        super().__init__(parent)
+        self._flow = flow
+        self._unseen: set[str] = set()
+        self._was_at_end = True
+        self._more_above = False
+        self._is_asked = False
+
+    def begin(self, *, more_above: bool) -> None:
+        """Start anew at the end of other items."""
+        self.expect_older(more=more_above)
+        if self._unseen:
+            self._unseen.clear()
+            self.unseen_changed.emit(0)
+
+    def expect_older(self, *, more: bool) -> None:
+        """Know whether there are older items; they may be asked for again."""
+        self._more_above, self._is_asked = more, False
+
+    def note(self, item_id: str) -> None:
+        """Count an item that came or grew, unless the reader is there to see it."""
+        if not self._was_at_end and item_id not in self._unseen:
+            self._unseen.add(item_id)
+            self.unseen_changed.emit(len(self._unseen))
+
+    def forget(self, item_id: str) -> None:
+        """Count an item no more."""
+        if item_id in self._unseen:
+            self._unseen.discard(item_id)
+            self.unseen_changed.emit(len(self._unseen))
+
+    def look(self) -> None:
+        """Say what has changed since the last look."""
+        at_end = self._flow.is_at_end
+        if at_end and self._unseen:
+            self._unseen.clear()
+            self.unseen_changed.emit(0)
+        if at_end is not self._was_at_end:
+            self._was_at_end = at_end
+            self.at_end_changed.emit(at_end)
+        if self._more_above and not self._is_asked and self._flow.height and self._flow.value < 2 * self._flow.height:
+            self._is_asked = True
+            self.older_wanted.emit()
