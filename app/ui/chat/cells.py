@@ -11,8 +11,10 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import (
     QAbstractTextDocumentLayout,
     QColor,
+    QFontMetricsF,
     QPainter,
     QPalette,
+    QTextBlock,
     QTextBlockFormat,
     QTextCharFormat,
     QTextCursor,
@@ -26,6 +28,8 @@ from app.ui.chat.style import QUOTE_INDENT, Style
 from app.ui.chat.targets import Target, TargetKind
 
 _LONG_WORD: Final = re.compile(r"\S{4000}")
+_WIDE_WORD: Final = re.compile(r"[^\s|]{60}")
+_NUMBER: Final = re.compile(r"^[ >]*(\d{1,9})[.)] ", re.MULTILINE)
 _BAR_HEIGHT: Final = 4
 _BAR_ROOM: Final = 10
 _MAX_LINKS: Final = 200
@@ -258,7 +262,6 @@ class TextCell(Cell):
         self._html = html
         self._tone = tone
         self._document.setDefaultStyleSheet(style.sheet(muted=tone is not Tone.PLAIN))
-        self._document.setIndentWidth(24)
         self._show()
 
     def update(self, block: Block) -> None:
@@ -270,16 +273,13 @@ class TextCell(Cell):
     def _show(self) -> None:
         option = QTextOption()
         option.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)
-        is_unbroken = _LONG_WORD.search(self.block.source) is not None
-        # Looking for a place to break a word is quadratic in its length.
+        html = self._html(self.block).rstrip()  # a line end after the last tag would be a blank in the text
+        option.setWrapMode(_wrap_mode(self.block.source, is_table=html.startswith("<table")))
         if self._tone is Tone.NOTICE:
             option.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        option.setWrapMode(
-            QTextOption.WrapMode.WrapAnywhere if is_unbroken else QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere
-        )
         self._document.setDefaultTextOption(option)
-        # A line end after the last tag would be a blank at the end of the text.
-        self._document.setHtml(self._html(self.block).rstrip())
+        self._document.setIndentWidth(_indent_width(self.block.source, QFontMetricsF(self._style.body)))
+        self._document.setHtml(html)
         self._tidy()
 
     def _tidy(self) -> None:
@@ -306,10 +306,32 @@ class TextCell(Cell):
             rect = layout.blockBoundingRect(block)
             levels = min(round(block.blockFormat().leftMargin() / QUOTE_INDENT), _MAX_QUOTES)
             bottoms = [bottoms[level] if level < len(bottoms) else rect.top() for level in range(levels)]
+            # A list item of a quote is indented inside it; a quote in a list is indented as a whole.
+            left = 0.0 if block.textList() else _text_left(block) - levels * QUOTE_INDENT
             for level in range(levels):
-                painter.drawRect(QRectF(level * QUOTE_INDENT, bottoms[level], 3, rect.bottom() - bottoms[level]))
+                top = bottoms[level]
+                painter.drawRect(QRectF(left + level * QUOTE_INDENT, top, 3, rect.bottom() - top))
             bottoms = [rect.bottom()] * levels
             block = block.next()
+
+
+def _wrap_mode(source: str, *, is_table: bool) -> QTextOption.WrapMode:
+    if _LONG_WORD.search(source) is not None:
+        return QTextOption.WrapMode.WrapAnywhere  # looking for a place to break a word is quadratic in its length
+    if is_table and _WIDE_WORD.search(source) is None:
+        return QTextOption.WrapMode.WordWrap  # a table too wide for its words is scrolled sideways
+    return QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere
+
+
+def _indent_width(source: str, metrics: QFontMetricsF) -> float:
+    """Return room for a bullet, or for the longest number of a list."""
+    digits = max(map(len, _NUMBER.findall(source)), default=1)
+    return metrics.horizontalAdvance("0" * max(digits, 2) + ".") + 8
+
+
+def _text_left(block: QTextBlock) -> float:
+    layout = block.layout()
+    return layout.position().x() + (layout.lineAt(0).x() if layout.lineCount() else 0.0)
 
 
 def _x_of(line: QTextLine, position: int) -> float:

@@ -12,6 +12,7 @@ from app.ui.chat.targets import Target, TargetKind
 from app.ui.chat.transcript_model import Node
 
 _MAX_NOTE_CHARS: Final = 2_000
+_MAX_WORD_CHARS: Final = 30
 _BUTTON_PADDING: Final = 14
 _BUTTON_GAP: Final = 8
 _FOLD_PADDING: Final = 8
@@ -118,7 +119,7 @@ def note_height(style: Style, item: Item, width: float) -> int:
     if not item.note:
         return 0
     room = QRect(0, 0, int(width), 100_000)
-    return QFontMetrics(style.small).boundingRect(room, _note_flags(), _note(item)).height() + 4
+    return QFontMetrics(style.small).boundingRect(room, _note_flags(item), _note(item)).height() + 4
 
 
 def footer_height(style: Style, item: Item, width: float) -> int:
@@ -147,7 +148,7 @@ def paint_footer(painter: QPainter, style: Style, item: Item, rect: QRectF, hove
     painter.setFont(style.small)
     if item.note:
         painter.setPen(theme.error if item.is_error else theme.muted)
-        painter.drawText(QRectF(rect.left(), rect.top(), rect.width(), 100_000), _note_flags(), _note(item))
+        painter.drawText(QRectF(rect.left(), rect.top(), rect.width(), 100_000), _note_flags(item), _note(item))
     for target in footer_targets(style, item, rect):
         painter.setPen(QPen(theme.border, 1))
         painter.setBrush(theme.hover if hovered == target.number else theme.surface)
@@ -165,5 +166,6 @@ def _note(item: Item) -> str:
     return item.note[:_MAX_NOTE_CHARS]
 
 
-def _note_flags() -> int:
-    return int(Qt.TextFlag.TextWordWrap) | int(Qt.TextFlag.TextWrapAnywhere)
+def _note_flags(item: Item) -> int:
+    is_unbroken = any(len(word) > _MAX_WORD_CHARS for word in _note(item).split())
+    return int(Qt.TextFlag.TextWrapAnywhere if is_unbroken else Qt.TextFlag.TextWordWrap)

@@ -89,7 +89,8 @@ class _Renderer(RendererHTML):
         return f'<a href="{escape(source)}">{shown}</a>'
 
     def fence(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        return f"<pre><code>{escape(tokens[idx].content)}</code></pre>\n"
+        code = tokens[idx].content.removesuffix("\n")
+        return f"<pre><code>{escape(code)}</code></pre>\n"
 
     def code_block(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         return self.fence(tokens, idx, options, env)
@@ -108,8 +109,7 @@ class _Renderer(RendererHTML):
         return "☑" if "checked=" in tokens[idx].content else "☐"
 
     def bullet_list_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        is_task_list = "contains-task-list" in str(tokens[idx].attrGet("class") or "")
-        return '<ul style="list-style-type: none">\n' if is_task_list else "<ul>\n"
+        return '<ul style="list-style-type: none">\n' if _has_only_tasks(tokens, idx) else "<ul>\n"
 
     def list_item_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         return "<li>"
@@ -168,6 +168,19 @@ def _is_in_link(tokens: Sequence[Token], place: int) -> bool:
     for token in tokens[:place]:
         depth += (token.type == "link_open") - (token.type == "link_close")
     return depth > 0
+
+
+def _has_only_tasks(tokens: Sequence[Token], opening: int) -> bool:
+    if "contains-task-list" not in str(tokens[opening].attrGet("class") or ""):
+        return False
+    level = tokens[opening].level
+    for token in tokens[opening + 1 :]:
+        if token.level == level:
+            return True
+        is_item = token.type == "list_item_open" and token.level == level + 1
+        if is_item and "task-list-item" not in str(token.attrGet("class") or ""):
+            return False
+    return True
 
 
 def _alignment(cell: Token) -> str:

@@ -354,3 +354,40 @@ def test_the_pointer_shows_what_can_be_clicked(view: TranscriptView, driver: Dri
     QTest.mouseMove(viewport, driver.point_of("now"))
     driver.wait_for(lambda: viewport.cursor().shape() is Qt.CursorShape.IBeamCursor)
     QApplication.sendEvent(viewport, QEvent(QEvent.Type.Leave))
+
+
+def test_a_click_does_not_stop_following(view: TranscriptView, driver: Driver) -> None:
+    view.set_items([*many(10), reply("live", "start", streaming=True)], more_above=False)
+    viewport, point = view.viewport(), QPoint(100, 100)
+
+    QTest.mousePress(viewport, LEFT, pos=point)
+    driver.stream("live", "\n\nmore" * 20)
+    assert not view.is_at_end()
+    QTest.mouseRelease(viewport, LEFT, pos=point)
+    driver.stream("live", "\n\nlast")
+
+    assert view.is_at_end()
+
+
+def test_unfolding_at_the_end_leaves_the_line_where_it_is(view: TranscriptView, driver: Driver) -> None:
+    view.set_items([*many(10), reply("a", "answer", reasoning="why\n\n" * 40)], more_above=False)
+    top = driver.target(TargetKind.FOLD)[1].rect.top()
+
+    driver.click(TargetKind.FOLD)
+    assert driver.target(TargetKind.FOLD)[1].rect.top() == top
+    assert not view.is_at_end()
+
+    driver.click(TargetKind.FOLD)
+    assert driver.target(TargetKind.FOLD)[1].rect.top() == top
+    view.append_item(asked("q", "next\n" * 30))
+    assert view.is_at_end()
+
+
+def test_a_wide_table_scrolls_sideways_in_a_narrow_window(view: TranscriptView, driver: Driver) -> None:
+    view.resize(360, 400)
+    view.set_items([reply("a", "|" + "heading|" * 9 + "\n|" + "-|" * 9 + "\n|" + "wording|" * 9)], more_above=False)
+    before = view.viewport().grab().toImage()
+
+    wheel(view, QPoint(100, 100), right=120)
+
+    assert view.viewport().grab().toImage() != before
