@@ -31,7 +31,7 @@ def render(source: str) -> str:
         ("[![p](http://i.example/a)](http://b.example)", '<p><a href="http://b.example">p (i.example)</a></p>\n'),
         ("- [ ] a\n- [x] b", '<ul style="list-style-type: none">\n<li>☐ a</li>\n<li>☑ b</li>\n</ul>\n'),
         ("- [ ] a\n- b", "<ul>\n<li>☐ a</li>\n<li>b</li>\n</ul>\n"),
-        ("- a\n\n  ```\n  x\n  ```", "<ul>\n<li>\n<p>a</p>\n<pre><code>x</code></pre>\n</li>\n</ul>\n"),
+        ("- a\n\n  ```\n  x\n  ```", "<ul>\n<li><p>a</p>\n<pre><code>x</code></pre>\n</li>\n</ul>\n"),
         ("a[^1]\n\n[^1]: note", None),
         ("$x^2$ costs $5 and $6", '<p><span class="math">x²</span> costs $5 and $6</p>\n'),
         (r"\(a_1\) \[b\]", '<p><span class="math">a₁</span> <span class="math">b</span></p>\n'),
