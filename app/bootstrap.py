@@ -16,6 +16,7 @@ from app import APP_ID, APP_NAME, VERSION
 from app.aio import Engine, SystemClock, TaskSet
 from app.domain.ids import new_id
 from app.ui.bridge import Bridge, EventBuffer
+from app.ui.garbage import GarbageCollector
 from app.ui.main_window import MainWindow
 from app.ui.single_instance import InstanceServer, ask_running_instance
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:  # Built on the engine's thread after the first paint: it load
 
 log = logging.getLogger(__name__)
 
-QUIT_SECONDS: Final = 2.5
+QUIT_SECONDS: Final = 2.4
 """How long quitting waits for what is owed to the disk; whole replies are there by then."""
 SWITCH_SECONDS: Final = 0.001
 """How soon Python lets the interface's thread have a turn while the engine computes."""
@@ -56,10 +57,12 @@ def run(options: Options, qt_arguments: list[str]) -> int:
         print("Muntin is running already; its window comes to the front.")  # noqa: T201 - for whoever started it
         return 0
     sys.setswitchinterval(SWITCH_SECONDS)
+    garbage = GarbageCollector()
     loop = qasync.QEventLoop(app)
     asyncio.set_event_loop(loop)
     with loop:
         loop.run_until_complete(_run(options))
+    garbage.deleteLater()
     return 0
 
 

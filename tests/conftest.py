@@ -4,6 +4,7 @@ import os
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
+import gc
 import inspect
 import logging
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.register_profile("dev", parent=settings.get_profile("ci"), derandomize=False)
-settings.load_profile("ci" if os.environ.get("CI") else "dev")
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -34,6 +35,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     ]
     if mixed:
         raise pytest.UsageError(f"a coroutine test must not use qtbot: {', '.join(mixed)}")
+
+
+@pytest.fixture(autouse=True)
+def _garbage_on_the_main_thread(request: pytest.FixtureRequest) -> Iterator[None]:
+    """As in the program (app/ui/garbage.py): no other thread may tear down a Qt object."""
+    gc.disable()
+    yield
+    if "qtbot" not in request.fixturenames:
+        gc.collect(0)
+        return
+    from PySide6.QtGui import QGuiApplication
+
+    # What a test has copied is Python's; Qt would delete it after Python has ended.
+    QGuiApplication.clipboard().clear()
+    gc.collect()
 
 
 @pytest.fixture(autouse=True)

@@ -72,6 +72,8 @@ class ErrorInfo(_Model):
 
     kind: str
     detail: str = ""
+    retry_at: datetime | None = None
+    """When the provider may be asked again, if it said so (UTC)."""
 
 
 class Blob(_Model):

@@ -62,15 +62,15 @@ def fit_row(row: Row, blobs: Blobs) -> Row:
     """
     # Room for the sequence number and the batch, which are given later.
     most = MAX_LINE_BYTES - 512
+    if len(encode_row(row)) <= most:
+        return row
     for kept_bytes in KEPT_BYTES:
-        while len(encode_row(row)) > most:
-            leaf = _largest_leaf(row, kept_bytes)
-            if leaf is None:
-                break
-            row = _move_leaf(row, leaf, kept_bytes, blobs)
-    if len(encode_row(row)) > most:
-        raise StorageError("This message has too many parts to be saved.")
-    return row
+        fitted = row
+        while (leaf := _largest_leaf(fitted, kept_bytes)) is not None:
+            fitted = _move_leaf(fitted, leaf, kept_bytes, blobs)
+            if len(encode_row(fitted)) <= most:
+                return fitted
+    raise StorageError("This message has too many parts to be saved.")
 
 
 def whole_text(part: TextPart | ReasoningPart, blobs: Blobs) -> str:
@@ -110,7 +110,7 @@ def _largest_leaf(row: Row, kept_bytes: int) -> _Leaf | None:
     """Return the largest leaf that gets smaller by being moved."""
     sizes = [(len(encode_json(value)), leaf) for leaf, value in _movable_leaves(row)]
     size, leaf = max(sizes, default=(0, None))
-    # JSON writes a character in at most twice its bytes, control characters aside; the rest is the reference.
+    # Begin and end are kept, and JSON may write them in twice their bytes; the rest is the reference.
     return leaf if size > 4 * kept_bytes + _REFERENCE_BYTES else None
 
 

@@ -105,7 +105,9 @@ def _fields_in_order(row: Row) -> dict[str, object]:
 
 
 def _present(model: BaseModel) -> Iterable[tuple[str, Any]]:
-    return ((name, value) for name, value in model if value is not None and value != ())
+    """Yield the fields that say something, and every field nobody knows as it was."""
+    known = type(model).model_fields
+    return ((name, value) for name, value in model if name not in known or (value is not None and value != ()))
 
 
 def _plain(value: object) -> object:

@@ -57,7 +57,13 @@ class Library:
 
     def summaries(self) -> tuple[ChatSummary, ...]:
         """Return all chats, the latest first; reads one small file of each. Raises StorageError."""
-        found = [summary_of(folder.name, peek_meta(ChatFiles(folder))) for folder in _folders(self._sessions)]
+        folders = _folders(self._sessions)
+        # One that is deleted while the list is read is left out.
+        found = [
+            summary_of(folder.name, meta)
+            for folder in folders
+            if (meta := peek_meta(ChatFiles(folder))) and folder.is_dir()
+        ]
         return tuple(sorted(found, key=lambda summary: summary.updated, reverse=True))
 
     def summary(self, session: str) -> ChatSummary:

@@ -278,9 +278,18 @@ def _without_torn_batches(entries: list[Entry]) -> list[Entry]:
     settled = list(entries)
     for torn in reversed(torn_stretches(entries)):
         first, last = entries[torn.start], entries[torn.stop - 1]
-        # A torn batch never took effect, so a boundary in it is none.
+        rows = [row for entry in entries[torn.start : torn.stop] if (row := row_of(entry))]
+        # A torn batch never took effect; a manual reset in it counts all the same.
+        has_reset = any(is_reset(row) for row in rows)
         settled[torn.start : torn.stop] = [
-            DamagedEntry(first.file, first.offset, last.offset - first.offset, "an incomplete batch")
+            DamagedEntry(
+                first.file,
+                first.offset,
+                last.offset - first.offset,
+                "an incomplete batch",
+                is_boundary=has_reset,
+                is_reset=has_reset,
+            )
         ]
     return settled
 

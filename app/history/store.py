@@ -275,7 +275,9 @@ class Store:
             if row is not None and row.batch is not None and row.batch.id in broken:
                 row = row.model_copy(update={"batch": None})
             if row is not entry.row:
-                changes[entry.offset] = b"" if row is None else encode_row(fit_row(row, self.blobs)) + b"\n"
+                # A row nested too deeply to be written again stays as it is.
+                with contextlib.suppress(RecursionError):
+                    changes[entry.offset] = b"" if row is None else encode_row(fit_row(row, self.blobs)) + b"\n"
         return changes
 
     def _rebuild(self, changes: dict[int, bytes], *, size: int, tail: bytes = b"") -> None:

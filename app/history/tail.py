@@ -18,6 +18,8 @@ from app.history.codec import BOUNDARY_NEEDLE, Damage, decode_line
 from app.history.files import read_at, sync_folder, write_new
 from app.history.scanner import Caps, Line, LongLine, read_backward
 
+_BEGINS_BOUNDARY: Final = re.compile(rb'\{"v":\d+,"b[a-z]*"?')
+"""Only `boundary` begins so behind the version."""
 _HARMLESS_KIND: Final = re.compile(rb'^\{"v":\d+,"boundary":\{"kind":"(?:rollover|compaction)"')
 
 
@@ -58,11 +60,17 @@ def inspect_tail(descriptor: int) -> TailState:
         entries.pop()
         assert isinstance(torn_line, Line)
         keep, needs_line_feed = torn_line.offset, False
-        needs_reset = BOUNDARY_NEEDLE in torn_line.data and not _HARMLESS_KIND.match(torn_line.data)
+        needs_reset = _may_be_reset(torn_line.data)
     torn = torn_stretches(entries)
     if torn and torn[-1].stop == len(entries) and _was_cut_short(entries[torn[-1].start]):
         keep, needs_line_feed = lines[torn[-1].start].offset, False
     return TailState(size, keep, needs_line_feed, needs_reset)
+
+
+def _may_be_reset(torn: bytes) -> bool:
+    """Whether a torn line may have been a manual reset: a boundary, or the begin of one, of no harmless kind."""
+    is_boundary = BOUNDARY_NEEDLE in torn or _BEGINS_BOUNDARY.fullmatch(torn) is not None
+    return is_boundary and not _HARMLESS_KIND.match(torn)
 
 
 def set_aside(descriptor: int, state: TailState, folder: Path) -> Path:

@@ -1,6 +1,7 @@
 """Plan one turn before anything is written: the rows to add and the request to send."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from app.domain.errors import ProviderError
 from app.domain.models import ModelCard
@@ -12,7 +13,7 @@ from app.session.env import SessionEnv
 from app.session.inputs import Input, Refused, ResumeTurn, UserInput
 from app.session.state import SessionState
 
-CONTINUE_TEXT = "Please go on exactly where you stopped, without repeating anything."
+CONTINUE_TEXT: Final = "Please go on exactly where you stopped, without repeating anything."
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from app.aio import Throttle, run_blocking
@@ -28,6 +28,7 @@ class Reply:
     usage: Usage | None = None
     stop: StopPiece | None = None
     error: ProviderError | None = None
+    retry_at: datetime | None = None
 
     @property
     def says_something(self) -> bool:
@@ -46,7 +47,7 @@ class Reply:
         error = None
         if self.error is not None:
             flags = (Flag.FAILED,)
-            error = ErrorInfo(kind=self.error.kind, detail=self.error.detail)
+            error = ErrorInfo(kind=self.error.kind, detail=self.error.detail, retry_at=self.retry_at)
         elif self.stop is None:
             flags = (Flag.INTERRUPTED,)
         resolved = self.stop.resolved_model if self.stop else None
@@ -125,6 +126,8 @@ async def read_reply(env: SessionEnv, plan: TurnPlan, reply: Reply, partial: Par
                         pass
     except ProviderError as error:
         reply.error = error
+        if error.retry_after_seconds is not None:
+            reply.retry_at = env.clock.now() + timedelta(seconds=error.retry_after_seconds)
     finally:
         await saving.close()
     if reply.error is None:

@@ -7,7 +7,9 @@ them. Nothing else touches both threads.
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
+import time
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -15,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal, Slot
 
 from app.aio import Engine
+from app.domain.errors import KnownError
 from app.domain.events import ReplyDelta, SessionEvent
 
 if TYPE_CHECKING:  # These load pydantic, which must wait for the first paint.
@@ -26,6 +29,7 @@ if TYPE_CHECKING:  # These load pydantic, which must wait for the first paint.
     from app.session.worker import OpenedChat
 
 T = TypeVar("T")
+log = logging.getLogger(__name__)
 
 FRAME_MS: Final = 33
 """Text of running replies reaches the interface at most this often."""
@@ -168,14 +172,20 @@ class Bridge(QObject):
         await self._ask(lambda manager: manager.tidy_trash())
 
     def close(self, *, timeout_seconds: float) -> bool:
-        """Stop every turn, write what is owed, end the engine; return whether that took less than the time."""
+        """Stop every turn, write what is owed, end the engine; return whether all of it was done in time."""
+        deadline = time.monotonic() + timeout_seconds
+        was_written = True
         if self._manager is not None and self._engine.is_running:
             closing = self._engine.submit(self._manager.close())
             try:
                 closing.result(timeout_seconds)
             except TimeoutError:
-                return False
-        return self._engine.stop(timeout_seconds=timeout_seconds)
+                was_written = False
+            except KnownError:
+                log.exception("closing the chats failed")
+                was_written = False
+        has_ended = self._engine.stop(timeout_seconds=max(0.1, deadline - time.monotonic()))
+        return was_written and has_ended
 
     async def _ask(self, call: Callable[[SessionManager], Coroutine[Any, Any, T]]) -> T:
         async def run() -> T:

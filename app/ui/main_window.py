@@ -1,5 +1,6 @@
 """The window: connects panels, actions and the bridge, and nothing else."""
 
+import contextlib
 from pathlib import Path
 from typing import Final
 
@@ -118,7 +119,9 @@ class MainWindow(QMainWindow):
             self._open_chat(chats[0].id)
         else:
             await self._create_chat()
-        await self._bridge.tidy_trash()
+        with contextlib.suppress(KnownError):
+            # What can't be removed now is tried again at the next start.
+            await self._bridge.tidy_trash()
 
     # Chats
 

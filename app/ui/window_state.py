@@ -45,8 +45,9 @@ def save_window_state(path: Path, state: WindowState) -> None:
             raw = found if isinstance(found, dict) else {}
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-        temporary.write_text(json.dumps(raw | asdict(state)), "utf-8")
-        temporary.chmod(0o600)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with open(descriptor, "w", encoding="utf-8") as file:
+            json.dump(raw | asdict(state), file)
         temporary.replace(path)
 
 

@@ -426,3 +426,21 @@ def test_the_theme_follows_the_system(desk: Desk) -> None:
     assert desk.window.palette().window().color().lightness() < 80
     scheme_changed.emit(Qt.ColorScheme.Light)
     assert before == desk.window.palette().window().color()
+
+
+def test_a_reply_that_ends_while_its_chat_opens_is_shown(desk: Desk) -> None:
+    """The row may be told before the chat is shown: it must not fall between."""
+    for number in range(8):
+        hold = Hold()
+        desk.provider.play([TextPiece(f"reply {number} "), hold, *reply("is whole")])
+        desk.type(f"message {number}")
+        desk.press(Qt.Key.Key_Return)
+        desk.reached(hold)
+        first = desk.session
+        desk.window.actions_.new_chat.trigger()
+        desk.until(lambda first=first: desk.session not in ("", first))  # type: ignore[misc]
+        desk.window._open_chat(first)
+        hold.release()
+        desk.until(lambda first=first: desk.session == first)  # type: ignore[misc]
+        desk.idle()
+        assert desk.shown().count(f"reply {number} is whole") == 1

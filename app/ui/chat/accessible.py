@@ -18,6 +18,7 @@ from app.ui.chat.selection import item_text
 from app.ui.chat.transcript_model import Node
 
 _MAX_CHARS: Final = 10_000
+_MOST_GONE: Final = 100
 
 
 class AccessibleView(QAbstractScrollArea):
@@ -64,6 +65,7 @@ class _Factory:
         if not isinstance(thing, AccessibleView):
             return None
         made = self._lists[thing] = AccessibleTranscript(thing)
+        thing.destroyed.connect(made.forget_all)
         return made
 
 
@@ -74,6 +76,7 @@ class AccessibleTranscript(QAccessibleWidget):
         super().__init__(view, QAccessible.Role.List, view.accessibleName())
         self._view = view
         self._items: dict[int, AccessibleItem] = {}
+        self._ids: dict[int, int] = {}
 
     def childCount(self) -> int:
         return len(self._view.nodes)
@@ -85,9 +88,27 @@ class AccessibleTranscript(QAccessibleWidget):
         node = nodes[index]
         made = self._items.get(node.order)
         if made is None or made.node is not node:
+            self._forget_gone(nodes)
             made = self._items[node.order] = AccessibleItem(self, self._view, node)
-            QAccessible.registerAccessibleInterface(made)
+            self._ids[node.order] = QAccessible.registerAccessibleInterface(made)
         return made
+
+    def forget_all(self) -> None:
+        """Have Qt drop every item: it keeps what is registered for ever."""
+        for identity in self._ids.values():
+            QAccessible.deleteAccessibleInterface(identity)
+        self._ids.clear()
+        self._items.clear()
+
+    def _forget_gone(self, nodes: Sequence[Node]) -> None:
+        """Drop items of a chat that is shown no longer, once they are many."""
+        if len(self._items) <= 2 * len(nodes) + _MOST_GONE:
+            return
+        shown = {id(node) for node in nodes}
+        for order, item in list(self._items.items()):
+            if id(item.node) not in shown:
+                QAccessible.deleteAccessibleInterface(self._ids.pop(order))
+                del self._items[order]
 
     def indexOfChild(self, child: QAccessibleInterface) -> int:
         if isinstance(child, AccessibleItem) and child.node in self._view.nodes:

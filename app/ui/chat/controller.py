@@ -67,6 +67,8 @@ class ChatController(QObject):
         self._new_id = new_id
         self.session = ""
         self._asked_for = ""
+        self._sent = UserInput("", "")
+        self._early: list[SessionEvent] = []
         self._older: Position | None = None
         self._shown: set[str] = set()
         self._last_row: Row | None = None
@@ -99,6 +101,9 @@ class ChatController(QObject):
             return
         self.save_draft()
         left, self._asked_for = self._asked_for, session
+        self._early = []
+        # What is typed until the other chat is there would belong to neither.
+        self._page.composer.set_writable(on=False)
         self._tasks.spawn(self._open(session, left), name="open a chat")
 
     def close(self) -> None:
@@ -152,6 +157,9 @@ class ChatController(QObject):
 
     def hear(self, event: SessionEvent) -> None:
         """Show an event of the open chat; `LiveReplies` has heard it already."""
+        if event.session == self._asked_for != self.session:
+            # It happened while the chat was being opened: shown when the chat is.
+            self._early.append(event)
         if not self.session or event.session != self.session:
             return
         match event:
@@ -179,9 +187,9 @@ class ChatController(QObject):
     # Opening
 
     async def _open(self, session: str, left: str) -> None:
-        if left:
-            await self._bridge.leave_chat(left)
         try:
+            if left:
+                await self._bridge.leave_chat(left)
             opened = await self._bridge.open_chat(session)
         except KnownError as error:
             if session == self._asked_for:
@@ -209,6 +217,10 @@ class ChatController(QObject):
         self._page.show_empty(on=not items and opened.page.exhausted and self._live.reply(self.session) is None)
         self._set_state(self._live.state(self.session) or opened.state)
         self._show_live()
+        early, self._early = self._early, []
+        for event in early:
+            if isinstance(event, RowsAppended | AccessChanged | SessionBroke):
+                self.hear(event)
         self.state_changed.emit()
 
     def _reset(self) -> None:
@@ -222,6 +234,7 @@ class ChatController(QObject):
         self._page.show_empty(on=False)
         self._page.composer.set_text("")
         self._page.composer.set_streaming(on=False)
+        self._page.composer.set_hint("")
         self._page.banner.show_text("")
         self._draft_timer.stop()
         self.state_changed.emit()
@@ -266,6 +279,8 @@ class ChatController(QObject):
                 self._page.transcript.append_item(item)
             if row.role == "user":
                 self._page.transcript.scroll_to_end()
+                if row.id == self._sent.id:
+                    self._clear_sent(self._sent.text)
         self._page.show_empty(on=False)
         self._last_row = last_message([RowEntry(row, "chat", 0) for row in rows]) or self._last_row
         self._offer_action()
@@ -301,7 +316,8 @@ class ChatController(QObject):
 
     def _offer_action(self) -> None:
         """Put the one thing that helps below the newest turn if it ended early."""
-        from app.ui.chat.row_items import is_cut_off, item_of, open_turn_item, with_action
+        from app.session.state import is_cut_off
+        from app.ui.chat.row_items import item_of, open_turn_item, with_action
 
         row = self._last_row
         if row is None or self._state.is_active or self._access is not Access.WRITABLE:
@@ -349,16 +365,15 @@ class ChatController(QObject):
         self._tasks.spawn(self._take_over_chat(self.session), name="take over a chat")
 
     async def _take_over_chat(self, session: str) -> None:
+        """Ask for the right to write; rows missed until now and the right itself are told as events."""
         try:
             await self._bridge.take_over(session)
         except KnownError as error:
             self.failed.emit(str(error))
-            return
-        if session == self.session:
-            self._asked_for = ""
-            self.open(session)
 
     def _ask(self, item: Input) -> None:
+        if isinstance(item, UserInput):
+            self._sent = item
         self._page.composer.set_hint("")
         self._page.composer.field.setReadOnly(True)
         self._tasks.spawn(self._ask_engine(self.session, item), name="send")
@@ -375,10 +390,16 @@ class ChatController(QObject):
         if isinstance(outcome, Refused):
             composer.set_hint(outcome.reason, is_error=bool(outcome.reason))
             return
-        if isinstance(item, UserInput) and composer.text() == item.text:
-            composer.set_text("")
+        if isinstance(item, UserInput):
+            self._clear_sent(item.text)
+
+    def _clear_sent(self, text: str) -> None:
+        """Empty the composer once what stands in it is on disk as a message."""
+        if text and self._page.composer.text() == text:
+            self._page.composer.set_text("")
+            self._page.composer.set_writable(on=self._access is Access.WRITABLE)
             self._draft_timer.stop()
-            await self._keep_draft(session, "")
+            self._tasks.spawn(self._keep_draft(self.session, ""), name="keep a draft")
 
     @Slot()
     def _text_changed(self) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QLocale, QTime
 
 from app.domain.rows import Flag, Kind, MediaPart, ReasoningPart, Row, TextPart, ToolPart
 from app.history.reader import DamagedEntry, Entry, RowEntry
@@ -55,11 +55,6 @@ def open_turn_item(row_id: str) -> Item:
     )
 
 
-def is_cut_off(row: Row) -> bool:
-    """Whether a reply ended before the model was done."""
-    return Flag.INTERRUPTED in row.flags or Flag.FAILED in row.flags
-
-
 def last_message(entries: Sequence[Entry]) -> Row | None:
     """Return the newest row that is a message of either side, hidden requests to go on left out."""
     rows = (entry.row for entry in reversed(entries) if isinstance(entry, RowEntry))
@@ -94,6 +89,10 @@ def _with_note(item: Item, row: Row) -> Item:
         detail = row.error.detail.strip()
         sentence = error_sentence(row.error.kind)
         note = f"{sentence} {detail}" if detail and detail != sentence else sentence
+        if row.error.retry_at is not None:
+            local = row.error.retry_at.astimezone()
+            moment = QLocale().toString(QTime(local.hour, local.minute), QLocale.FormatType.ShortFormat)
+            note += " " + _tr("Try again after {moment}.").format(moment=moment)
         return replace(item, note=note, is_error=True)
     if Flag.INTERRUPTED in row.flags:
         says_something = any(section.text for section in item.sections)

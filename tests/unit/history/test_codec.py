@@ -73,12 +73,14 @@ def test_a_split_pair_of_surrogates_is_one_character() -> None:
 
 
 def test_fields_nobody_knows_are_carried_along() -> None:
-    line = b'{"v":1,"id":"a","session":"s","role":"user","mood":"good","parts":[{"type":"smell","of":"rain"}]}'
+    line = (
+        b'{"v":1,"id":"a","session":"s","role":"user","mood":"good","nil":null,"parts":[{"type":"smell","of":"rain"}]}'
+    )
     row = decode_line(line)
     assert isinstance(row, Row)
     again = decode_line(encode_row(row.model_copy(update={"seq": 2})))
     assert isinstance(again, Row)
-    assert again.model_extra == {"mood": "good"}
+    assert again.model_extra == {"mood": "good", "nil": None}
     assert again.parts[0].model_extra == {"of": "rain"}
 
 

@@ -5,9 +5,11 @@ import threading
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from app.domain.errors import BugError, ChatNotFound, Conflict, DuplicateRow, StorageError
-from app.domain.rows import Row, TextPart
+from app.domain.errors import BugError, ChatNotFound, Conflict, DuplicateRow, HistoryChanged, StorageError
+from app.domain.rows import Batch, Row, TextPart
 from app.history.blobs import whole_row
 from app.history.codec import MAX_LINE_BYTES, encode_row
 from app.history.files import ChatFiles
@@ -95,6 +97,9 @@ def test_a_batch_is_never_cut_by_the_end_of_a_page(files: ChatFiles, page_rows: 
     ("torn", "adds_reset"),
     [
         (b'{"v":1,"boundary":{"kind":"re', True),
+        (b'{"v":1,"bound', True),
+        (b'{"v":1,"b', True),
+        (b'{"v":1,"', False),
         (b'{"v":1,"boundary":{"kind":"reset"},"id', True),
         (b'{"v":1,"boundary":{"kind":"rollover"},"id', False),
         (b'{"v":1,"boundary":{"kind":"compaction","x', False),
@@ -464,3 +469,187 @@ os.kill(os.getpid(), signal.SIGKILL)
     subprocess.run([sys.executable, "-c", script], check=False, timeout=30)
     files.lease.take()
     files.lease.release()
+
+
+# What the first bug hunt found
+
+
+@pytest.mark.parametrize("text", ["漢" * 25_000, "😀" * 20_000, 'q"' * 30_000, "\x01" * 20_000])
+def test_many_middling_parts_fit_into_a_row(files: ChatFiles, text: str) -> None:
+    parts = tuple(TextPart(text=f"{number}{text}") for number in range(30))
+    store = open_store(files)
+    row = text_row("a").model_copy(update={"parts": parts})
+    (written,) = store.append([row], expected_last_seq=0)
+    assert len(encode_row(written)) <= MAX_LINE_BYTES
+    assert whole_row(written, store.blobs).parts == parts
+    assert "-" not in "".join(part.text for part in written.parts if isinstance(part, TextPart))
+
+
+def test_a_row_of_many_large_parts_fits(files: ChatFiles) -> None:
+    parts = tuple(TextPart(text=f"{number}" + "x" * 9000) for number in range(300))
+    store = open_store(files)
+    (written,) = store.append([text_row("a").model_copy(update={"parts": parts})], expected_last_seq=0)
+    assert whole_row(written, store.blobs).parts == parts
+
+
+def test_a_retry_of_a_torn_batch_is_no_duplicate(files: ChatFiles) -> None:
+    store = open_store(files)
+    rows = [text_row(f"r{n}", "x" * 900_000) for n in range(4)]
+    store.append(rows, expected_last_seq=0)
+    whole = files.chat.read_bytes()
+    files.chat.write_bytes(whole[:-500])
+    store = open_store(files)
+    store.append(rows, expected_last_seq=store.repair())
+    assert all_labels(files) == ["r0", "r1", "r2", "r3"]
+
+
+def test_a_batch_of_the_most_rows_is_read_whole_and_a_larger_one_refused(files: ChatFiles) -> None:
+    from app.history.batches import MAX_BATCH_ROWS
+    from app.history.scanner import Caps
+
+    store = open_store(files)
+    rows = [text_row(f"r{n}") for n in range(MAX_BATCH_ROWS + 1)]
+    with pytest.raises(BugError):
+        store.append(rows, expected_last_seq=0)
+    store.append(rows[:-1], expected_last_seq=0)
+    page = HistoryReader(files).page_backward(caps=Caps(page_rows=3))
+    assert labels(page.entries) == [row.id for row in rows[:-1]]
+
+
+def test_a_rewritten_row_stays_under_the_cap(files: ChatFiles) -> None:
+    store = open_store(files)
+    store.append([text_row("a")], expected_last_seq=0)
+    store.rewrite(lambda row: row.model_copy(update={"parts": (TextPart(text="x" * 2_000_000),)}))
+    assert all_labels(files) == ["a"]
+
+
+def test_a_page_an_append_crosses_is_read_again(files: ChatFiles) -> None:
+    """A writer in another process is in the middle of its write: the receipt says pending."""
+    store = open_store(files)
+    store.append([text_row("a")], expected_last_seq=0)
+    reader = HistoryReader(ChatFiles(files.folder))
+    before = files.receipt.read_bytes()
+    files.receipt.write_bytes(before.replace(b"stable", b"pending"))
+    lock = ChatFiles(files.folder)
+    done: list[list[str]] = []
+    with lock.appending():
+        whole = encode_row(text_row("b").model_copy(update={"seq": 2})) + b"\n"
+        with files.chat.open("ab") as file:
+            file.write(whole[:30])
+            file.flush()
+            thread = threading.Thread(target=lambda: done.append(labels(reader.page_backward().entries)))
+            thread.start()
+            file.write(whole[30:])
+        files.receipt.write_bytes(before)
+    thread.join(10)
+    assert done == [["a", "b"]]
+
+
+def test_an_altered_blob_is_healed_when_its_text_is_at_hand(files: ChatFiles) -> None:
+    blobs = open_store(files).blobs
+    name = blobs.put(b"the text")
+    (files.blobs / name).write_bytes(b"")
+    assert blobs.put(b"the text") == name
+    assert blobs.get(name) == b"the text"
+
+
+@pytest.mark.parametrize("content", [b"[" * 100_000, b'{"epoch":"e","state":"stable","written_ns":1e999}', b"7"])
+def test_a_receipt_of_any_content_is_no_obstacle(files: ChatFiles, content: bytes) -> None:
+    store = open_store(files)
+    store.append([text_row("a")], expected_last_seq=0)
+    files.receipt.write_bytes(content)
+    assert all_labels(files) == ["a"]
+    open_store(files).append([text_row("b")], expected_last_seq=1)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b'{"pid":1e999}', b"[" * 100_000])
+def test_a_holder_without_a_name_is_another_window(files: ChatFiles, content: bytes) -> None:
+    files.folder.mkdir()
+    files.lease.take()
+    files.holder.write_bytes(content)
+    assert ChatFiles(files.folder).lease.probe() == "another Muntin window"
+    files.lease.release()
+
+
+def test_reading_on_across_a_rewrite_says_so(files: ChatFiles) -> None:
+    store = open_store(files)
+    last = 0
+    for start in range(0, 800, 200):
+        last += len(store.append([text_row(f"r{n}") for n in range(start, start + 200)], expected_last_seq=last))
+    entries = HistoryReader(files).entries_forward()
+    next(entries)
+    store.rewrite(lambda row: None if row.id == "r5" else row)
+    with pytest.raises(HistoryChanged):
+        list(entries)
+    assert len(HistoryReader(files).active_window()) == 799
+
+
+def test_a_torn_boundary_counts_until_its_reset_is_there(files: ChatFiles) -> None:
+    store = open_store(files)
+    store.append([text_row("a")], expected_last_seq=0)
+    with files.chat.open("ab") as file:
+        file.write(b'{"v":1,"boundary":{"ki')
+    (newest,) = HistoryReader(files).active_window()
+    assert isinstance(newest, DamagedEntry)
+    assert newest.is_reset
+    open_store(files).repair()
+    (reset,) = HistoryReader(files).active_window()
+    assert isinstance(reset, RowEntry)
+    assert files.chat.read_bytes().count(b'"boundary"') == 1
+    assert len(list(files.folder.glob("*.damaged"))) == 1
+
+
+json_lines = st.lists(
+    st.one_of(
+        st.binary(max_size=60),
+        st.sampled_from([b"{}", b'{"v":1,"boundary":{"kind":"x"}}', b"\0\0", b"[" * 2000]),
+        st.integers(1, 3),
+    ),
+    max_size=12,
+)
+
+
+@given(content=json_lines, page_rows=st.integers(1, 6), ends=st.booleans())
+def test_every_good_row_of_any_file_is_seen_once_in_both_directions(
+    tmp_path_factory: pytest.TempPathFactory, content: list[bytes | int], page_rows: int, ends: bool
+) -> None:
+    """A number stands for a whole batch of so many rows; bytes are whatever they are."""
+    from app.history.scanner import Caps
+
+    files = ChatFiles(tmp_path_factory.mktemp("any"))
+    lines: list[bytes] = []
+    expected: list[str] = []
+    for position, piece in enumerate(content):
+        if isinstance(piece, bytes):
+            lines.append(piece.replace(b"\n", b" "))
+            continue
+        for index in range(piece):
+            batch = Batch(id=f"b{position}", index=index, count=piece) if piece > 1 else None
+            row = text_row(f"{position}.{index}").model_copy(update={"batch": batch})
+            lines.append(encode_row(row))
+            expected.append(row.id)
+    files.chat.write_bytes(b"\n".join(lines) + (b"\n" if ends else b""))
+    reader = HistoryReader(files)
+    caps = Caps(page_rows=page_rows)
+    forward: list[str] = []
+    backward: list[str] = []
+    position_forward = position_backward = None
+    while not (page := reader.page_forward(position_forward, caps=caps)).exhausted:
+        forward += labels(page.entries)
+        position_forward = page.next
+    forward += labels(page.entries)
+    while not (page := reader.page_backward(position_backward, caps=caps)).exhausted:
+        backward[:0] = labels(page.entries)
+        position_backward = page.next
+    backward[:0] = labels(page.entries)
+    assert [label for label in forward if label != "damaged"] == expected
+    assert forward == backward
+
+
+def test_a_reset_in_a_torn_batch_counts_all_the_same(files: ChatFiles) -> None:
+    open_store(files).append([boundary_row("r", "reset"), text_row("a")], expected_last_seq=0)
+    first, _second = files.chat.read_bytes().splitlines(keepends=True)
+    files.chat.write_bytes(first + b"garbage\n" + encode_row(text_row("z")) + b"\n")
+    torn, *_rest = HistoryReader(files).entries_forward()
+    assert isinstance(torn, DamagedEntry)
+    assert torn.is_reset

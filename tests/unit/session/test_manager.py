@@ -1,14 +1,19 @@
+import asyncio
 from datetime import timedelta
 
 import pytest
 
 from app.domain.chats import Access
-from app.domain.errors import ChatInUse, ChatNotFound
-from app.domain.events import AccessChanged, RowsAppended
+from app.domain.errors import ChatInUse, ChatNotFound, StorageError
+from app.domain.events import AccessChanged, RowsAppended, SessionBroke
+from app.domain.rows import Row, TextPart
 from app.history.files import ChatFiles
 from app.history.library import title_from
+from app.history.partial import PartialFile
+from app.history.reader import RowEntry
 from app.history.sidecars import SessionMeta, read_sidecar
-from app.session.inputs import Refused
+from app.providers.base import StopPiece, StopReason, TextPiece
+from app.session.inputs import Accepted, Refused
 from tests.fakes.scripted import Hold, reply
 from tests.unit.session.conftest import Chat, Program, until
 
@@ -173,3 +178,124 @@ async def test_a_second_process_reads_follows_and_takes_over(program: Program, o
 def test_titles_are_short(text: str, title: str) -> None:
     assert title == title_from(text)
     assert len(title_from(text)) <= 60
+
+
+async def test_a_chat_that_is_deleted_is_not_brought_back_by_a_late_request(program: Program) -> None:
+    for _ in range(20):
+        chat = await program.new_chat()
+        page = (await program.manager.open_chat(chat.session)).page
+        await asyncio.gather(
+            program.manager.delete_chat(chat.session),
+            program.manager.page_before(chat.session, page.next),
+            program.manager.save_draft(chat.session, "x"),
+            program.manager.leave_chat(chat.session),
+            return_exceptions=True,
+        )
+        assert not chat.files.folder.exists()
+        await program.manager.restore_chat(chat.session)
+        await program.manager.delete_chat(chat.session)
+
+
+async def test_a_request_after_leaving_holds_no_lease(program: Program) -> None:
+    chat = await program.new_chat()
+    page = (await program.manager.open_chat(chat.session)).page
+    await program.manager.leave_chat(chat.session)
+    await program.manager.page_before(chat.session, page.next)
+    await program.manager.save_draft(chat.session, "kept")
+    await program.manager.rename_chat(chat.session, "Renamed")
+    other = ChatFiles(chat.files.folder)
+    other.lease.take()
+    other.lease.release()
+    opened = await program.manager.open_chat(chat.session)
+    assert (opened.draft, opened.summary.title) == ("kept", "Renamed")
+
+
+async def test_the_newest_draft_wins(program: Program) -> None:
+    chat = await program.new_chat()
+    await asyncio.gather(*(program.manager.save_draft(chat.session, f"draft {n}") for n in range(30)))
+    await program.restart()
+    assert (await program.manager.open_chat(chat.session)).draft == "draft 29"
+
+
+async def test_who_only_reads_renames_nothing(program: Program, other: Program) -> None:
+    chat = await program.new_chat()
+    await other.manager.open_chat(chat.session)
+    with pytest.raises(ChatInUse):
+        await other.manager.rename_chat(chat.session, "no")
+    await other.manager.close()
+    with pytest.raises(ChatInUse):
+        await other.manager.rename_chat(chat.session, "no")
+    with pytest.raises(ChatInUse):
+        await other.manager.save_draft(chat.session, "no")
+
+
+async def test_a_rename_that_fails_changes_nothing(program: Program) -> None:
+    chat = await program.new_chat()
+    chat.files.meta.unlink()
+    chat.files.meta.mkdir()
+    with pytest.raises(StorageError):
+        await program.manager.rename_chat(chat.session, "never")
+    chat.files.meta.rmdir()
+    program.provider.play(reply("ok"))
+    await chat.say("first words")
+    assert (await program.manager.list_chats())[0].title == "first words"
+
+
+async def test_taking_over_twice_at_once_is_taking_over_once(program: Program, other: Program) -> None:
+    ours = await program.new_chat()
+    program.provider.play(reply("one"), reply("two"))
+    await ours.say("a")
+    await other.manager.open_chat(ours.session)
+    left = Row(id="cut", session=ours.session, role="assistant", turn="t", parts=(TextPart(text="half"),))
+    await program.manager.close()
+    PartialFile(ours.files).save(left)
+    assert await asyncio.gather(*(other.manager.take_over(ours.session) for _ in range(2))) == [True, True]
+    theirs = Chat(other, ours.session)
+    assert [row.text for row in theirs.told_rows()] == ["half"]
+    assert await theirs.say("b") == Accepted()
+    await other.manager.close()
+    await other.tasks.close()
+
+
+async def test_a_chat_deleted_by_its_holder_ends_the_reading_along(program: Program, other: Program) -> None:
+    ours = await program.new_chat()
+    await other.manager.open_chat(ours.session)
+    await program.manager.delete_chat(ours.session)
+    theirs = Chat(other, ours.session)
+    await until(lambda: bool(theirs.events(SessionBroke)))
+    assert not ours.files.folder.exists()
+    await other.manager.close()
+    await other.tasks.close()
+    assert other.failures == []
+
+
+async def test_an_opened_chat_is_one_moment(program: Program) -> None:
+    chat = await program.new_chat()
+    for number in range(15):
+        hold = Hold()
+        program.provider.play([TextPiece("x"), hold, StopPiece(StopReason.END)])
+        await chat.send(f"m{number}")
+        await hold.reached()
+        hold.release()
+        opened = await program.manager.open_chat(chat.session)
+        texts = [entry.row.text for entry in opened.page.entries if isinstance(entry, RowEntry)]
+        assert opened.state.is_active or texts[-1] == "x"
+        await chat.idle()
+
+
+async def test_what_a_killed_process_left_half_written_is_swept(program: Program) -> None:
+    chat = await program.new_chat()
+    await program.manager.close()
+    left = chat.files.folder / ".chat.1234.tmp"
+    left.write_text("half")
+    await program.restart()
+    await program.manager.open_chat(chat.session)
+    assert not left.exists()
+
+
+async def test_a_chat_is_listed_although_another_vanishes(program: Program) -> None:
+    first, second = await program.new_chat(), await program.new_chat()
+    await program.manager.close()
+    first.files.meta.unlink()
+    first.files.meta.mkdir()
+    assert {chat.id for chat in await program.manager.list_chats()} == {first.session, second.session}

@@ -1,11 +1,14 @@
+import asyncio
+
 import pytest
 
 from app.domain.chats import TurnState
 from app.domain.errors import ErrorKind, ProviderError
 from app.domain.events import ReplyDropped, ReplyStarted, RetryScheduled, SessionBroke
 from app.domain.rows import Flag, Kind, Row, TextPart
+from app.history.codec import encode_row
 from app.history.partial import PartialFile
-from app.providers.base import StopPiece, StopReason, TextPiece
+from app.providers.base import ReasoningPiece, StopPiece, StopReason, TextPiece
 from app.session.inputs import Accepted, Refused
 from tests.fakes.scripted import Hold, reply
 from tests.unit.session.conftest import Program, until
@@ -380,3 +383,143 @@ async def test_many_chats_stream_at_once(program: Program) -> None:
     for chat in chats:
         await chat.idle()
     assert sorted(["hi", f"{n}!"] for n in range(5)) == sorted(chat.texts() for chat in chats)
+
+
+async def test_stop_in_the_same_moment_as_send_blocks_nothing(program: Program) -> None:
+    chat = await program.new_chat()
+    program.provider.play(reply("ok"))
+    sending = asyncio.ensure_future(chat.send("hi"))  # noqa: TID251 - both must be due in one turn of the loop
+    stopping = asyncio.ensure_future(program.manager.stop(chat.session))  # noqa: TID251
+    outcome, _ = await asyncio.gather(sending, stopping)
+    await chat.idle()
+    if isinstance(outcome, Refused):
+        assert outcome.reason == ""
+        assert chat.rows() == []
+    await chat.say("again")
+    assert chat.texts()[-2] == "again"
+
+
+async def test_a_foreign_line_costs_at_most_one_try(program: Program) -> None:
+    chat = await program.new_chat()
+    program.provider.play(reply("one"), reply("two"))
+    await chat.say("hi")
+    foreign = Row(id="f", session=chat.session, seq=99, role="user", parts=(TextPart(text="foreign"),))
+    with chat.files.chat.open("ab") as file:
+        file.write(encode_row(foreign) + b"\n")
+    assert isinstance(await chat.say("first"), Refused)
+    assert await chat.say("second") == Accepted()
+    assert [row.seq for row in chat.rows()] == [1, 2, 99, 100, 101]
+    # User rows that follow each other go out as one.
+    assert program.provider.requests[-1].rows[-1].text == "foreign\n\nsecond"
+
+
+async def test_a_reply_of_nothing_but_thoughts_is_tried_again_and_never_sent(program: Program) -> None:
+    chat = await program.new_chat()
+    hold = Hold()
+    program.provider.play([ReasoningPiece("hm"), hold], reply("answer"))
+    await chat.send("hi")
+    await hold.reached()
+    await chat.stop()
+    assert await chat.resume() == Accepted()
+    await chat.idle()
+    assert [(row.role, row.text) for row in program.provider.requests[1].rows] == [("user", "hi")]
+    assert [row.kind for row in chat.rows()] == [Kind.MESSAGE] * 3
+
+
+async def test_a_long_message_reaches_the_model_whole_before_and_after_a_restart(program: Program) -> None:
+    chat = await program.new_chat()
+    text = "long " * 300_000
+    program.provider.play(reply("one"), reply("two"), reply("three"))
+    await chat.say(text)
+    await chat.say("next")
+    await program.restart()
+    await chat.say("last")
+    assert [request.rows[0].text == text for request in program.provider.requests] == [True] * 3
+
+
+async def test_a_reply_owed_to_a_full_disk_is_written_when_the_chat_is_closed(program: Program) -> None:
+    chat = await program.new_chat()
+    hold = Hold()
+    program.provider.play([TextPiece("precious"), hold, StopPiece(StopReason.END)])
+    await chat.send("hi")
+    await hold.reached()
+    saved = chat.files.chat.read_bytes()
+    chat.files.chat.unlink()
+    chat.files.chat.mkdir()
+    hold.release()
+    await chat.idle()
+    chat.files.chat.rmdir()
+    chat.files.chat.write_bytes(saved)
+    await program.restart()
+    assert chat.texts() == ["hi", "precious"]
+
+
+async def test_a_chat_that_cannot_be_repaired_can_still_be_read(program: Program) -> None:
+    chat = await program.new_chat()
+    program.provider.play(reply("ok"), reply("later"))
+    await chat.say("hi")
+    await program.manager.close()
+    left = Row(id="cut", session=chat.session, role="assistant", turn="t", parts=(TextPart(text="as far"),))
+    PartialFile(chat.files).save(left)
+    chat.files.meta.unlink()
+    chat.files.meta.mkdir()
+
+    await program.restart()
+    opened = await program.manager.open_chat(chat.session)
+    assert len(opened.page.entries) == 2
+    assert isinstance(await chat.send("no"), Refused)
+    await chat.idle()
+
+    chat.files.meta.rmdir()
+    assert await chat.say("now") == Accepted()
+    assert chat.texts() == ["hi", "ok", "as far", "now", "later"]
+
+
+async def test_a_session_file_that_cannot_be_read_is_not_overwritten(program: Program) -> None:
+    chat = await program.new_chat()
+    await program.manager.rename_chat(chat.session, "Mine")
+    await program.manager.close()
+    kept = chat.files.meta.rename(chat.files.folder / "kept")
+    chat.files.meta.mkdir()
+    await program.restart()
+    await program.manager.open_chat(chat.session)
+    await program.manager.close()
+    chat.files.meta.rmdir()
+    kept.rename(chat.files.meta)
+    assert [summary.title for summary in await program.manager.list_chats()] == ["Mine"]
+
+
+async def test_a_partial_nobody_can_read_is_set_aside(program: Program) -> None:
+    chat = await program.new_chat()
+    await program.manager.close()
+    chat.files.partial.write_bytes(b'{"v":9,"id":["from the future"]}')
+    await program.restart()
+    await program.manager.open_chat(chat.session)
+    (kept,) = chat.files.folder.glob("partial-*.damaged")
+    assert b"from the future" in kept.read_bytes()
+
+
+async def test_usage_that_cannot_be_true_counts_as_absent(program: Program) -> None:
+    chat = await program.new_chat()
+    program.provider.play(reply("one", input_tokens=200_001), reply("two"))
+    await chat.say("a")
+    await program.restart()
+    await chat.say("b")
+    answer = program.provider.requests[1].rows[1]
+    assert answer.usage is not None
+    assert answer.usage.input is None
+    assert answer.usage.output == 1
+
+
+async def test_stop_while_a_turn_is_resumed_adds_no_second_empty_reply(program: Program) -> None:
+    chat = await program.new_chat()
+    holds = [Hold(), Hold()]
+    program.provider.play([holds[0]], [holds[1]])
+    await chat.send("hi")
+    await holds[0].reached()
+    await chat.stop()
+    resuming = asyncio.ensure_future(chat.resume())  # noqa: TID251
+    stopping = asyncio.ensure_future(program.manager.stop(chat.session))  # noqa: TID251
+    await asyncio.gather(resuming, stopping)
+    await chat.idle()
+    assert len(chat.rows()) == 2

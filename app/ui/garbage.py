@@ -1,0 +1,38 @@
+"""Garbage collection on the interface's thread only.
+
+Python collects reference cycles on whichever thread allocates. A Qt object in such a cycle would be
+torn down by the engine's thread, and the binding then destroys it a second time: the program crashes.
+So automatic collection is off, and a timer does the same work here. See ADR-0002.
+"""
+
+import gc
+from typing import Final
+
+from PySide6.QtCore import QObject, QTimer, Slot
+
+CHECK_MS: Final = 250
+
+
+class GarbageCollector(QObject):
+    """Collects a generation when it is due by Python's own thresholds."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._thresholds = gc.get_threshold()
+        gc.disable()
+        # What the start has built stays: it need not be looked at again.
+        gc.freeze()
+        self._timer = QTimer(self)
+        self._timer.setInterval(CHECK_MS)
+        self._timer.timeout.connect(self.collect_due)
+        self._timer.start()
+
+    @Slot()
+    def collect_due(self) -> None:
+        """Collect the oldest generation that is due, if any."""
+        counts = gc.get_count()
+        for generation in (2, 1, 0):
+            # A threshold of 0 (Python 3.14 for the oldest) means that it is never due by itself.
+            if 0 < self._thresholds[generation] < counts[generation]:
+                gc.collect(generation)
+                return
