@@ -30,6 +30,8 @@ class Theme:
     selection_text: QColor
     link: QColor
     error: QColor
+    scroll: QColor
+    """Handles of scroll bars; 3:1 on `surface`."""
     user_background: QColor
     code_background: QColor
     code_header: QColor
@@ -92,6 +94,7 @@ def style_sheet(theme: Theme) -> str:
         "selection": theme.selection,
         "selection_text": theme.selection_text,
         "error": theme.error,
+        "scroll": theme.scroll,
     }
     text = resource("themes", "style.css").read_text("utf-8")
     for name, colour in colours.items():

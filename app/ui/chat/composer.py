@@ -148,6 +148,12 @@ class Composer(QWidget):
         self._stop_icon = tinted_icon("stop", theme.accent_text)
         self._show_button()
 
+    def leave_right(self, width: int) -> None:
+        """Leave `width` pixels free at the right, so that the field stands below the transcript's column."""
+        layout = self.layout()
+        assert layout is not None
+        layout.setContentsMargins(0, 0, width, 0)
+
     def text(self) -> str:
         """Return what stands in the field."""
         return self.field.toPlainText()

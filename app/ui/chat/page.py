@@ -31,6 +31,7 @@ class ChatPage(QWidget):
         self.setMinimumWidth(280)
         self.transcript = TranscriptView(theme)
         self.transcript.setAccessibleName(self.tr("Transcript"))
+        self.transcript.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.empty = EmptyPage()
         self.composer = Composer(theme)
         self.banner = Banner()
@@ -49,6 +50,11 @@ class ChatPage(QWidget):
         layout.addWidget(self.composer)
         self.setFocusProxy(self.composer)
         self.set_theme(theme)
+        bar = self.transcript.verticalScrollBar()
+        bar.setEnabled(False)
+        # A bar with nothing to scroll keeps its place and shows no handle.
+        bar.rangeChanged.connect(lambda least, most: bar.setEnabled(most > least))
+        self.composer.leave_right(bar.sizeHint().width())
 
     def set_theme(self, theme: Theme) -> None:
         """Draw in the colours of `theme`."""

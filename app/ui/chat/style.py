@@ -84,18 +84,6 @@ def make_style(theme: Theme, interface: QFont) -> Style:
     return Style(theme, body, code, small, name)
 
 
-def scroll_bar_sheet(theme: Theme) -> str:
-    """Return the style sheet of a slim scroll bar."""
-    handle = blend(theme.muted, theme.surface, 0.45).name()
-    return (
-        f"QScrollBar:vertical {{ background: {theme.surface.name()}; width: 12px; margin: 0; border: none }}"
-        f"QScrollBar::handle:vertical {{ background: {handle}; border-radius: 4px; margin: 2px; min-height: 32px }}"
-        f"QScrollBar::handle:vertical:hover {{ background: {theme.muted.name()} }}"
-        "QScrollBar::add-line, QScrollBar::sub-line { height: 0 }"
-        "QScrollBar::add-page, QScrollBar::sub-page { background: none }"
-    )
-
-
 def blend(front: QColor, back: QColor, share: float) -> QColor:
     """Return `front` laid thinly over `back`."""
     rest = 1 - share

@@ -32,7 +32,7 @@ from app.ui.chat.jump_button import JumpButton
 from app.ui.chat.painting import paint_screen
 from app.ui.chat.rows import Rows
 from app.ui.chat.selection import Selection
-from app.ui.chat.style import make_style, scroll_bar_sheet
+from app.ui.chat.style import make_style
 from app.ui.chat.target_focus import TargetFocus
 from app.ui.chat.targets import Target, TargetId, TargetKind
 from app.ui.chat.transcript_model import Node, RowKind, TranscriptModel
@@ -72,7 +72,6 @@ class TranscriptCanvas(AccessibleView):
         self.theme = theme
         self.rows.set_style(make_style(theme, self.font()))
         self.jump_button.set_theme(theme)
-        self.verticalScrollBar().setStyleSheet(scroll_bar_sheet(theme))
         self.sync()
 
     def scroll_to_end(self) -> None:
