@@ -8,9 +8,9 @@ import asyncio
 import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-from unittest.mock import patch
 
 from PySide6.QtCore import QEvent, QObject, QTimer, Signal
 from PySide6.QtWidgets import QWidget
@@ -29,20 +29,34 @@ Scenario = Callable[[bootstrap.Program], Awaitable[None]]
 MakeManager = Callable[["Emit"], "SessionManager"]
 
 
+@dataclass
+class Times:
+    """When the window was built and when it had painted, on the monotonic clock."""
+
+    built: float = 0.0
+    painted: float = 0.0
+
+
 def drive(
     data_dir: Path, scenario: Scenario, *, arguments: Sequence[str] = (), make_manager: MakeManager | None = None
-) -> None:
+) -> Times:
     """Run the program on `data_dir`; `make_manager` replaces what is below the interface.
 
     Raises what the scenario raised.
     """
     failures: list[BaseException] = []
+    times = Times()
 
     class Driven(bootstrap.Program):
         def __init__(self, options: bootstrap.Options, own: MakeManager) -> None:
             super().__init__(options, make_manager or own)
+            times.built = time.monotonic()
+            PaintWatch(self.window).painted.connect(self._note_paint)
             self._scenario = TaskSet(lambda _name, error: failures.append(error))
             self.window.first_painted.connect(lambda: self._scenario.spawn(self._play(), name="scenario"))
+
+        def _note_paint(self) -> None:
+            times.painted = times.painted or time.monotonic()
 
         async def _play(self) -> None:
             try:
@@ -51,14 +65,19 @@ def drive(
             finally:
                 self.window.close()
 
-    # The program has no place where anybody could wait for its window; that place is made here.
     sys.argv = ["muntin", "--data-dir", str(data_dir), "--new-instance", "--offline", *arguments]
-    with patch.object(bootstrap, "Program", Driven):
+    # The program has no place where anybody could wait for its window; that place is made here.
+    own = bootstrap.Program
+    setattr(bootstrap, "Program", Driven)  # noqa: B010 - a class can't be assigned to, says mypy
+    try:
         code = program_main.main()
+    finally:
+        setattr(bootstrap, "Program", own)  # noqa: B010
     if failures:
         raise failures[0]
     if code:
         raise SystemExit(code)
+    return times
 
 
 async def until(condition: Callable[[], object], *, seconds: float = WAIT_SECONDS) -> None:
