@@ -16,7 +16,8 @@ from app.domain.chats import ChatSummary, DeletedChat
 from app.domain.errors import ChatNotFound, StorageError
 from app.domain.ids import NewId, new_id
 from app.domain.rows import Row
-from app.history.files import ChatFiles, make_private_folder, replace, storage_error, sync_folder
+from app.history.disk import make_private_folder, replace, storage_error, sync_folder
+from app.history.files import ChatFiles
 from app.history.reader import HistoryReader, RowEntry
 from app.history.sidecars import Deleted, Draft, SessionMeta, read_sidecar, write_sidecar
 

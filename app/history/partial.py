@@ -11,7 +11,8 @@ from app.domain.errors import DuplicateRow
 from app.domain.ids import new_id
 from app.domain.rows import Flag, Row, ToolPart
 from app.history.codec import decode_line, encode_row
-from app.history.files import ChatFiles, replace, storage_error, write_atomic
+from app.history.disk import replace, storage_error, write_atomic
+from app.history.files import ChatFiles
 from app.history.store import Store
 
 SAVE_INTERVAL_SECONDS: Final = 0.4

@@ -16,7 +16,8 @@ from dataclasses import asdict, dataclass
 from typing import Final, Literal
 
 from app.domain.errors import StorageError
-from app.history.files import ChatFiles, Stamp, open_for_read, read_at, write_atomic
+from app.history.disk import Stamp, open_for_read, read_at, write_atomic
+from app.history.files import ChatFiles
 
 TAIL_BYTES: Final = 64 * 1024
 TICK_NS: Final = 10_000_000

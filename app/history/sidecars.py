@@ -14,7 +14,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 
 from app.domain.ids import new_id
 from app.history.codec import encode_json
-from app.history.files import replace, storage_error, write_atomic
+from app.history.disk import replace, storage_error, write_atomic
 
 
 class SessionMeta(BaseModel):

@@ -19,15 +19,8 @@ from app.domain.rows import Batch, Boundary, Row
 from app.history.batches import MAX_BATCH_ROWS
 from app.history.blobs import Blobs, fit_row
 from app.history.codec import encode_row, is_reset
-from app.history.files import (
-    ChatFiles,
-    open_for_append,
-    read_at,
-    replace,
-    storage_error,
-    sync_folder,
-    write_all,
-)
+from app.history.disk import open_for_append, read_at, replace, storage_error, sync_folder, write_all
+from app.history.files import ChatFiles
 from app.history.reader import Entry, HistoryReader, Position, RowEntry
 from app.history.receipt import Receipt, drop_receipt, is_current, new_epoch, read_receipt, take_receipt, write_receipt
 from app.history.scanner import Caps, read_forward

@@ -13,7 +13,8 @@ from app.domain.errors import ChatInUse, ChatNotFound, DuplicateRow, ProviderErr
 from app.domain.events import AccessChanged, ChatChanged, RowsAppended, SessionBroke
 from app.domain.rows import Row
 from app.history.blobs import whole_row
-from app.history.files import ChatFiles, Stamp
+from app.history.disk import Stamp
+from app.history.files import ChatFiles
 from app.history.library import load_meta, peek_meta, summary_of
 from app.history.partial import recover_partial
 from app.history.reader import HistoryReader, Page, Position

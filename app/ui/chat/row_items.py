@@ -43,9 +43,12 @@ def item_of(row: Row, model_name: ModelName) -> Item | None:
 
 
 def with_action(item: Item) -> Item:
-    """Return `item` with the one thing that helps a reply that was cut off."""
-    says_something = any(section.text for section in item.sections)
-    return replace(item, actions=(ItemAction.CONTINUE if says_something else ItemAction.RETRY,))
+    """Return `item` with the one thing that helps a reply that was cut off.
+
+    Thoughts alone can't be continued: a model is never sent its own.
+    """
+    has_text = any(section.text for section in item.sections if section.kind == "text")
+    return replace(item, actions=(ItemAction.CONTINUE if has_text else ItemAction.RETRY,))
 
 
 def open_turn_item(row_id: str) -> Item:

@@ -1,0 +1,95 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from app.domain.errors import ErrorKind
+from app.domain.rows import Boundary, ErrorInfo, Flag, Kind, Row, TextPart, ToolPart, UnknownPart
+from app.history.reader import DamagedEntry, Entry, RowEntry
+from app.ui.chat.items import ItemAction, Speaker
+from app.ui.chat.row_items import item_of, items_of, last_message, open_turn_item, with_action
+from app.ui.wording import error_sentence
+
+
+def row(**fields: object) -> Row:
+    return Row.model_validate({"id": "r", "session": "s", "role": "assistant"} | fields)
+
+
+def name(ref: str) -> str:
+    return f"<{ref}>"
+
+
+def test_a_message_shows_who_and_what() -> None:
+    item = item_of(row(role="user", parts=[TextPart(text="hi")]), name)
+    assert item is not None
+    assert (item.speaker, [section.text for section in item.sections]) == (Speaker.USER, ["hi"])
+    reply = item_of(row(request={"provider": "p", "model": "m"}), name)
+    assert reply is not None
+    assert reply.name == "<p/m>"
+
+
+@pytest.mark.parametrize("kind", list(ErrorKind))
+def test_every_error_has_a_sentence_of_its_own(kind: ErrorKind) -> None:
+    item = item_of(row(error=ErrorInfo(kind=kind, detail="detail"), flags=[Flag.FAILED]), name)
+    assert item is not None
+    assert item.is_error
+    assert item.note == f"{error_sentence(kind)} detail"
+    assert error_sentence(kind) != error_sentence("something else")
+
+
+def test_an_error_says_when_to_come_back() -> None:
+    error = ErrorInfo(kind="rate_limit", retry_at=datetime(2026, 11, 30, 14, 5, tzinfo=UTC))
+    item = item_of(row(error=error), name)
+    assert item is not None
+    assert "Try again after" in item.note
+
+
+@pytest.mark.parametrize(
+    ("parts", "note", "action"),
+    [
+        ([TextPart(text="half")], "Stopped here.", ItemAction.CONTINUE),
+        ([], "Stopped before the first word.", ItemAction.RETRY),
+    ],
+)
+def test_a_reply_that_was_cut_off_offers_what_helps(parts: list[TextPart], note: str, action: ItemAction) -> None:
+    item = item_of(row(flags=[Flag.INTERRUPTED], parts=parts), name)
+    assert item is not None
+    assert item.note == note
+    assert not item.is_error
+    assert with_action(item).actions == (action,)
+
+
+def test_thoughts_alone_are_tried_again() -> None:
+    item = item_of(row(flags=[Flag.INTERRUPTED], parts=[{"type": "reasoning", "text": "hm"}]), name)
+    assert item is not None
+    assert with_action(item).actions == (ItemAction.RETRY,)
+
+
+def test_hidden_rows_show_nothing_and_strange_ones_a_notice() -> None:
+    assert item_of(row(flags=[Flag.HIDDEN]), name) is None
+    for strange in (row(kind="from_the_future"), row(boundary=Boundary(kind="rollover"), kind="rollover")):
+        item = item_of(strange, name)
+        assert item is not None
+        assert item.speaker is Speaker.NOTICE
+    parts = [UnknownPart(type="hologram"), ToolPart(call_id="c", name="look", state="done")]
+    item = item_of(row(parts=parts), name)
+    assert item is not None
+    assert ["hologram" in item.sections[0].text, "look" in item.sections[1].text] == [True, True]
+
+
+def test_damage_is_shown_in_its_place() -> None:
+    entries: list[Entry] = [
+        RowEntry(row(id="a"), "chat", 0),
+        DamagedEntry("chat", 10, 5, "not JSON"),
+        DamagedEntry("chat", 20, 3 * 2**20, "too long", is_oversized=True),
+    ]
+    _, damaged, oversized = items_of(entries, name)
+    assert [section.text for section in damaged.sections] == ["1 damaged row is kept on disk and not shown."]
+    assert "3.0 MB" in oversized.sections[0].text
+
+
+def test_the_last_message_is_no_request_to_go_on() -> None:
+    rows = [row(id="a"), row(id="b", kind=Kind.CONTINUE, role="user"), row(id="c", boundary=Boundary(kind="reset"))]
+    found = last_message([RowEntry(each, "chat", 0) for each in rows])
+    assert found is not None
+    assert found.id == "a"
+    assert open_turn_item("u").actions == (ItemAction.RETRY,)
