@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
 from app.aio import TaskSet
 from app.domain.chats import Access, TurnState
@@ -24,10 +23,11 @@ from app.domain.events import (
 from app.domain.ids import NewId
 from app.session.inputs import Input, Refused, ResumeTurn, UserInput
 from app.ui.bridge import Bridge
+from app.ui.chat.drafts import DraftKeeper
 from app.ui.chat.items import Item, ItemAction, Speaker
 from app.ui.chat.live import LiveReplies
 from app.ui.chat.page import ChatPage
-from app.ui.wording import error_sentence
+from app.ui.chat.retry_notice import RetryNotice
 
 if TYPE_CHECKING:  # These load pydantic, which must wait for the first paint.
     from collections.abc import Callable
@@ -35,9 +35,6 @@ if TYPE_CHECKING:  # These load pydantic, which must wait for the first paint.
     from app.domain.rows import Row
     from app.history.reader import Page, Position
     from app.session.worker import OpenedChat
-
-DRAFT_MS: Final = 600
-"""A draft is on disk this long after the last key press."""
 
 
 class ChatController(QObject):
@@ -76,18 +73,11 @@ class ChatController(QObject):
         self._access = Access.WRITABLE
         self._holder = ""
         self._state = TurnState.IDLE
-        self._retry: RetryScheduled | None = None
-        self._retry_left = 0
-        self._draft_timer = QTimer(self)
-        self._draft_timer.setSingleShot(True)
-        self._draft_timer.setInterval(DRAFT_MS)
-        self._draft_timer.timeout.connect(self.save_draft)
-        self._countdown = QTimer(self)
-        self._countdown.setInterval(1000)
-        self._countdown.timeout.connect(self._tick)
+        self._retry = RetryNotice(page.composer, self)
+        self._drafts = DraftKeeper(page.composer, bridge, tasks, self)
+        self._drafts.failed.connect(self._draft_failed)
         page.composer.send_requested.connect(self.send)
         page.composer.stop_requested.connect(self.stop)
-        page.composer.text_changed.connect(self._text_changed)
         page.empty.prompt_chosen.connect(self.send)
         page.transcript.older_wanted.connect(self._load_older)
         page.transcript.action_triggered.connect(self._act)
@@ -108,7 +98,6 @@ class ChatController(QObject):
 
     def close(self) -> None:
         """Show no chat: the open one went away."""
-        self._draft_timer.stop()
         self._asked_for = self.session = ""
         self._reset()
 
@@ -148,10 +137,7 @@ class ChatController(QObject):
     @Slot()
     def save_draft(self) -> None:
         """Put the draft on disk now."""
-        if self._draft_timer.isActive():
-            self._draft_timer.stop()
-            text, session = self._page.composer.text(), self.session
-            self._tasks.spawn(self._keep_draft(session, text), name="keep a draft")
+        self._drafts.save()
 
     # What the engine tells
 
@@ -166,7 +152,7 @@ class ChatController(QObject):
             case RowsAppended():
                 self._show_rows(event.rows)
             case ReplyStarted():
-                self._set_retry(None)
+                self._retry.end()
                 self._show_live()
             case ReplyDelta():
                 self._show_live_text(event)
@@ -174,7 +160,7 @@ class ChatController(QObject):
                 self._shown.discard(event.row_id)
                 self._page.transcript.remove_item(event.row_id)
             case RetryScheduled():
-                self._set_retry(event)
+                self._retry.begin(event)
             case StateChanged():
                 self._set_state(event.state)
             case AccessChanged():
@@ -212,8 +198,7 @@ class ChatController(QObject):
         self._page.transcript.set_items(items, more_above=not opened.page.exhausted)
         self._older = None if opened.page.exhausted else opened.page.next
         self._set_access(opened.access, opened.holder)
-        self._page.composer.set_text(opened.draft)
-        self._draft_timer.stop()
+        self._drafts.watch(self.session, opened.draft)
         self._page.show_empty(on=not items and opened.page.exhausted and self._live.reply(self.session) is None)
         self._set_state(self._live.state(self.session) or opened.state)
         self._show_live()
@@ -229,14 +214,13 @@ class ChatController(QObject):
         self._action_item = None
         self._older = None
         self._state = TurnState.IDLE
-        self._set_retry(None)
+        self._retry.end()
         self._page.transcript.set_items([], more_above=False)
         self._page.show_empty(on=False)
-        self._page.composer.set_text("")
+        self._drafts.watch("", "")
         self._page.composer.set_streaming(on=False)
         self._page.composer.set_hint("")
         self._page.banner.show_text("")
-        self._draft_timer.stop()
         self.state_changed.emit()
 
     def _items(self, page: Page) -> list[Item]:
@@ -309,7 +293,7 @@ class ChatController(QObject):
         self._state = state
         self._page.composer.set_streaming(on=state.is_active)
         if not state.is_active:
-            self._set_retry(None)
+            self._retry.end()
             self._drop_action()
             self._offer_action()
         self.state_changed.emit()
@@ -396,47 +380,10 @@ class ChatController(QObject):
     def _clear_sent(self, text: str) -> None:
         """Empty the composer once what stands in it is on disk as a message."""
         if text and self._page.composer.text() == text:
-            self._page.composer.set_text("")
+            self._drafts.clear()
             self._page.composer.set_writable(on=self._access is Access.WRITABLE)
-            self._draft_timer.stop()
-            self._tasks.spawn(self._keep_draft(self.session, ""), name="keep a draft")
 
-    @Slot()
-    def _text_changed(self) -> None:
-        if self.session:
-            self._draft_timer.start()
-
-    async def _keep_draft(self, session: str, text: str) -> None:
-        try:
-            await self._bridge.save_draft(session, text)
-        except KnownError as error:
-            if session == self.session:
-                self._page.composer.set_hint(str(error), is_error=True)
-
-    # Waiting between tries
-
-    def _set_retry(self, retry: RetryScheduled | None) -> None:
-        if retry is None and self._retry is not None:
-            self._page.composer.set_hint("")
-        self._retry = retry
-        if retry is None:
-            self._countdown.stop()
-            return
-        self._retry_left = math.ceil(retry.delay_seconds)
-        self._countdown.start()
-        self._show_retry(retry)
-
-    @Slot()
-    def _tick(self) -> None:
-        if self._retry is not None:
-            self._retry_left = max(0, self._retry_left - 1)
-            self._show_retry(self._retry)
-
-    def _show_retry(self, retry: RetryScheduled) -> None:
-        text = self.tr("{sentence} Trying again in {seconds} s (try {next} of {most}).").format(
-            sentence=error_sentence(retry.error_kind),
-            seconds=self._retry_left,
-            next=retry.attempt + 1,
-            most=retry.max_attempts,
-        )
-        self._page.composer.set_hint(text)
+    @Slot(str, str)
+    def _draft_failed(self, session: str, reason: str) -> None:
+        if session == self.session:
+            self._page.composer.set_hint(reason, is_error=True)

@@ -1,0 +1,72 @@
+"""Keeps what stands in the composer, chat by chat, a moment after the last key."""
+
+from typing import Final
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from app.aio import TaskSet
+from app.domain.errors import KnownError
+from app.ui.bridge import Bridge
+from app.ui.chat.composer import Composer
+
+DRAFT_MS: Final = 600
+"""A draft is on disk this long after the last key press."""
+
+
+class DraftKeeper(QObject):
+    """Watches one composer for the chat that is open."""
+
+    failed = Signal(str, str)
+    """Chat and a sentence for people."""
+
+    def __init__(self, composer: Composer, bridge: Bridge, tasks: TaskSet, parent: QObject) -> None:
+        super().__init__(parent)
+        self._composer = composer
+        self._bridge = bridge
+        self._tasks = tasks
+        self._session = ""
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(DRAFT_MS)
+        self._timer.timeout.connect(self._time_is_up)
+        composer.text_changed.connect(self._text_changed)
+
+    def watch(self, session: str, text: str) -> None:
+        """Show the draft of another chat and keep that from now on; empty for none."""
+        self._timer.stop()
+        self._session = ""
+        self._composer.set_text(text)
+        self._session = session
+
+    def clear(self) -> None:
+        """Empty composer and draft: the text has become a message."""
+        session, self._session = self._session, ""
+        self._composer.set_text("")
+        self._session = session
+        self._timer.stop()
+        self._keep("")
+
+    def save(self) -> None:
+        """Put an unsaved draft on disk now."""
+        if self._timer.isActive():
+            self._timer.stop()
+            self._time_is_up()
+
+    @Slot()
+    def _time_is_up(self) -> None:
+        self._keep(self._composer.text())
+
+    @Slot()
+    def _text_changed(self) -> None:
+        if self._session:
+            self._timer.start()
+
+    def _keep(self, text: str) -> None:
+        if self._session:
+            self._tasks.spawn(self._keep_draft(self._session, text), name="keep a draft")
+
+    async def _keep_draft(self, session: str, text: str) -> None:
+        try:
+            await self._bridge.save_draft(session, text)
+        except KnownError as error:
+            self.failed.emit(session, str(error))
