@@ -34,6 +34,8 @@ class ComposerField(QPlainTextEdit):
         self.setObjectName("composerField")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setTabChangesFocus(True)
+        # A second bar that comes and goes makes the first one come and go, without end.
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
