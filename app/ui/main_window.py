@@ -1,6 +1,5 @@
 """The window: connects panels, actions and the bridge, and nothing else."""
 
-import contextlib
 from pathlib import Path
 from typing import Final
 
@@ -12,14 +11,15 @@ from app import APP_NAME
 from app.aio import TaskSet
 from app.assets import resource
 from app.domain.errors import KnownError
-from app.domain.events import ChatChanged, RowsAppended, SessionEvent, StateChanged
+from app.domain.events import SessionEvent
 from app.domain.ids import NewId
 from app.ui.actions import make_actions
 from app.ui.bridge import Bridge
 from app.ui.chat.controller import ChatController
 from app.ui.chat.live import LiveReplies
 from app.ui.chat.page import ChatPage
-from app.ui.chats_model import ChatsModel, Mark
+from app.ui.chats_controller import ChatsController
+from app.ui.chats_model import ChatsModel
 from app.ui.chats_panel import ChatsPanel
 from app.ui.theme import Theme, load_theme, palette_of, style_sheet
 from app.ui.toast import Toast
@@ -49,8 +49,6 @@ class MainWindow(QMainWindow):
         self._tasks = tasks
         self._state_path = state_path
         self._state = load_window_state(state_path)
-        self._model_names: dict[str, str] = {}
-        self._default_model = ""
         self._is_narrow = False
         self._narrow_shows_chats = False
         self._has_painted = False
@@ -60,8 +58,9 @@ class MainWindow(QMainWindow):
         self.setWindowTitle(APP_NAME)
         self.setWindowIcon(QIcon(str(resource("icons", "muntin.svg"))))
         self.setMinimumSize(320, 360)
-        self._chats = ChatsModel(self)
-        self.panel = ChatsPanel(self._chats, theme)
+        self.chats_model = ChatsModel(self)
+        self.chats = ChatsController(self.chats_model, bridge, tasks)
+        self.panel = ChatsPanel(self.chats_model, theme)
         self.page = ChatPage(theme)
         self._splitter = QSplitter(Qt.Orientation.Horizontal)
         self._splitter.setHandleWidth(1)
@@ -72,7 +71,7 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(self._splitter)
         self.toast = Toast(self)
         self.controller = ChatController(
-            self.page, bridge, self._live, tasks, model_name=self._model_name, new_id=new_id
+            self.page, bridge, self._live, tasks, model_name=self.chats.model_name, new_id=new_id
         )
         self.actions_ = make_actions(self)
         self._connect()
@@ -104,144 +103,49 @@ class MainWindow(QMainWindow):
 
     async def _load(self) -> None:
         try:
-            models = await self._bridge.list_models()
-            self._model_names = {card.ref: card.name for card in models}
-            self._default_model = models[0].ref if models else ""
-            self._chats.set_chats(await self._bridge.list_chats())
+            await self.chats.load(self._state.chat)
         except KnownError as error:
             self.page.banner.show_text(str(error))
-            return
-        chats = self._chats.chats()
-        last = self._chats.find(self._state.chat)
-        if last is not None:
-            self._open_chat(last.id)
-        elif chats:
-            self._open_chat(chats[0].id)
-        else:
-            await self._create_chat()
-        with contextlib.suppress(KnownError):
-            # What can't be removed now is tried again at the next start.
-            await self._bridge.tidy_trash()
 
     # Chats
 
-    @Slot()
-    def _new_chat(self) -> None:
-        """Show an empty chat: the one that is there already, or a new one."""
-        if self.controller.is_empty:
-            self._show_chat_pane()
-            return
-        empty = next((chat for chat in self._chats.chats() if not chat.title), None)
-        if empty is not None:
-            self._open_chat(empty.id)
-            self._show_chat_pane()
-        else:
-            self._tasks.spawn(self._create_chat(), name="make a chat")
-
-    async def _create_chat(self) -> None:
-        try:
-            chat = await self._bridge.create_chat(self._default_model)
-        except KnownError as error:
-            self.toast.show_message(str(error))
-            return
-        self._chats.put_chat(chat)
-        self._open_chat(chat.id)
-        self._show_chat_pane()
-
     @Slot(str)
-    def _open_chat(self, session: str) -> None:
+    def _show_chat(self, session: str) -> None:
         self._state.chat = session
-        self.controller.open(session)
         self.panel.select(session)
-        if self._chats.mark(session) in (Mark.UNREAD, Mark.ERROR):
-            self._chats.set_mark(session, Mark.NONE)
-        self._show_title()
+        if session:
+            self.controller.open(session)
+        else:
+            self.controller.close()
 
     @Slot()
     def _rename_open_chat(self) -> None:
-        if self._state.chat:
+        if self.chats.open_session:
             self._show_chats(on=True)
-            self.panel.edit_title(self._state.chat)
-
-    @Slot(str, str)
-    def _rename_chat(self, session: str, title: str) -> None:
-        self._tasks.spawn(self._rename(session, title), name="rename a chat")
-
-    async def _rename(self, session: str, title: str) -> None:
-        try:
-            self._chats.put_chat(await self._bridge.rename_chat(session, title))
-        except KnownError as error:
-            self.toast.show_message(str(error))
-        self._show_title()
+            self.panel.edit_title(self.chats.open_session)
 
     @Slot()
     def _delete_open_chat(self) -> None:
-        if self._state.chat:
-            self._delete_chat(self._state.chat)
+        if self.chats.open_session:
+            self._delete_chat(self.chats.open_session)
 
     @Slot(str)
     def _delete_chat(self, session: str) -> None:
-        self._tasks.spawn(self._delete(session), name="delete a chat")
+        self.controller.save_draft()
+        self.chats.delete(session)
 
-    async def _delete(self, session: str) -> None:
-        chat = self._chats.find(session)
-        if chat is None:
-            return
-        is_open = session == self._state.chat
-        if is_open:
-            self.controller.save_draft()
-        try:
-            await self._bridge.delete_chat(session)
-        except KnownError as error:
-            self.toast.show_message(str(error))
-            return
-        following = self._neighbour(session)
-        self._chats.remove_chat(session)
-        text = self.tr("“{title}” is deleted.").format(title=self._chats.title_of(chat))
-        self.toast.show_message(text, button=self.tr("Undo"), action=lambda: self._restore_chat(session))
-        if is_open:
-            self.controller.close()
-            self._state.chat = ""
-            if following is not None:
-                self._open_chat(following)
-            else:
-                await self._create_chat()
-
-    def _neighbour(self, session: str) -> str | None:
-        """Return the chat below, or else above, in the list."""
-        ids = [chat.id for chat in self._chats.chats()]
-        at = ids.index(session) if session in ids else 0
-        rest = ids[at + 1 :] or ids[:at][-1:]
-        return rest[0] if rest else None
-
-    @Slot(str)
-    def _restore_chat(self, session: str) -> None:
-        self._tasks.spawn(self._restore(session), name="restore a chat")
-
-    async def _restore(self, session: str) -> None:
-        try:
-            chat = await self._bridge.restore_chat(session)
-        except KnownError as error:
-            self.toast.show_message(str(error))
-            return
-        self._chats.put_chat(chat)
-        self._open_chat(session)
+    @Slot(str, str)
+    def _offer_undo(self, session: str, title: str) -> None:
+        text = self.tr("“{title}” is deleted.").format(title=title)
+        self.toast.show_message(text, button=self.tr("Undo"), action=lambda: self.chats.restore(session))
 
     @Slot()
     def _show_deleted(self) -> None:
         from app.ui.recently_deleted import RecentlyDeleted
 
         dialog = RecentlyDeleted(self._bridge, self._tasks, self)
-        dialog.restored.connect(self._take_back)
+        dialog.restored.connect(self.chats.take_back)
         dialog.open()
-
-    @Slot(object)
-    def _take_back(self, chat: object) -> None:
-        from app.domain.chats import ChatSummary
-
-        assert isinstance(chat, ChatSummary)
-        self._chats.put_chat(chat)
-        self._open_chat(chat.id)
 
     # Events
 
@@ -249,25 +153,8 @@ class MainWindow(QMainWindow):
     def _hear(self, events: tuple[SessionEvent, ...]) -> None:
         for event in events:
             self._live.hear(event)
-            self._show_mark(event)
+            self.chats.hear(event)
             self.controller.hear(event)
-
-    def _show_mark(self, event: SessionEvent) -> None:
-        is_open = event.session == self._state.chat
-        match event:
-            case ChatChanged():
-                if self._chats.find(event.session) is not None:
-                    self._chats.put_chat(event.summary)
-                self._show_title()
-            case StateChanged():
-                if event.state.is_active:
-                    self._chats.set_mark(event.session, Mark.STREAMING)
-                elif self._chats.mark(event.session) is Mark.STREAMING:
-                    self._chats.set_mark(event.session, Mark.NONE if is_open else Mark.UNREAD)
-            case RowsAppended() if any(row.error is not None for row in event.rows) and not is_open:
-                self._chats.set_mark(event.session, Mark.ERROR)
-            case _:
-                pass
 
     # The window itself
 
@@ -292,7 +179,7 @@ class MainWindow(QMainWindow):
 
     def _connect(self) -> None:
         actions = self.actions_
-        actions.new_chat.triggered.connect(self._new_chat)
+        actions.new_chat.triggered.connect(self.chats.new)
         actions.recently_deleted.triggered.connect(self._show_deleted)
         actions.quit.triggered.connect(self.close)
         actions.rename.triggered.connect(self._rename_open_chat)
@@ -303,11 +190,15 @@ class MainWindow(QMainWindow):
         actions.show_chats.triggered.connect(self._toggle_chats)
         actions.next_pane.triggered.connect(self._focus_next_pane)
         actions.about.triggered.connect(self._show_about)
-        self.panel.new_requested.connect(self._new_chat)
-        self.panel.open_requested.connect(self._open_chat)
+        self.panel.new_requested.connect(self.chats.new)
+        self.panel.open_requested.connect(self.chats.open)
         self.panel.clicked.connect(self._show_chat_pane)
         self.panel.delete_requested.connect(self._delete_chat)
-        self._chats.rename_requested.connect(self._rename_chat)
+        self.chats.open_changed.connect(self._show_chat)
+        self.chats.entered.connect(self._show_chat_pane)
+        self.chats.title_changed.connect(self._show_title)
+        self.chats.deleted.connect(self._offer_undo)
+        self.chats.failed.connect(self.toast.show_message)
         self.page.panel_toggled.connect(self._toggle_chats)
         self.page.transcript.link_activated.connect(self._open_link)
         self.controller.state_changed.connect(self._update_actions)
@@ -318,21 +209,18 @@ class MainWindow(QMainWindow):
     @Slot()
     def _update_actions(self) -> None:
         actions = self.actions_
-        has_chat = bool(self._state.chat)
+        has_chat = bool(self.chats.open_session)
         actions.rename.setEnabled(has_chat)
         actions.delete.setEnabled(has_chat)
         actions.stop.setEnabled(self.controller.is_streaming)
         actions.resume.setEnabled(self.controller.may_resume)
         actions.jump_to_latest.setEnabled(has_chat and not self.page.shows_empty)
 
+    @Slot()
     def _show_title(self) -> None:
-        chat = self._chats.find(self._state.chat)
-        title = self._chats.title_of(chat) if chat is not None else ""
-        self.page.set_title(title, self._model_name(chat.model) if chat is not None else "")
+        title, model = self.chats.open_title()
+        self.page.set_title(title, model)
         self.setWindowTitle(f"{title} — {APP_NAME}" if title else APP_NAME)
-
-    def _model_name(self, ref: str) -> str:
-        return self._model_names.get(ref) or ref.partition("/")[2] or ref
 
     @Slot()
     def _toggle_chats(self) -> None:

@@ -120,7 +120,7 @@ class Desk:
         return "\n".join(child.text(QAccessible.Text.Name) for child in children if child is not None)
 
     def titles(self) -> list[str]:
-        model = self.window._chats
+        model = self.window.chats_model
         return [model.title_of(chat) for chat in model.chats()]
 
     def close(self) -> None:

@@ -177,10 +177,10 @@ def test_a_chat_streams_on_while_another_is_shown(desk: Desk) -> None:
     desk.press(Qt.Key.Key_Return)
     desk.reached(second_hold)
     second = desk.session
-    marks = desk.window._chats
+    marks = desk.window.chats_model
     assert (marks.mark(first), marks.mark(second)) == (Mark.STREAMING, Mark.STREAMING)
 
-    desk.window._open_chat(first)
+    desk.window.chats.open(first)
     desk.until(lambda: desk.session == first)
     assert "one" in desk.shown(), "what came while it was not shown"
     second_hold.release()
@@ -190,7 +190,7 @@ def test_a_chat_streams_on_while_another_is_shown(desk: Desk) -> None:
     assert [row.text for row in desk.rows(first)] == ["first", "one done"]
     assert [row.text for row in desk.rows(second)] == ["second", "two end"]
     assert marks.mark(first) == Mark.NONE
-    desk.window._open_chat(second)
+    desk.window.chats.open(second)
     assert marks.mark(second) == Mark.NONE
     desk.until(lambda: desk.session == second)
 
@@ -204,7 +204,7 @@ def test_drafts_belong_to_their_chats(desk: Desk) -> None:
     desk.until(lambda: desk.session not in ("", first))
     assert desk.window.page.composer.text() == ""
     desk.type("draft two")
-    desk.window._open_chat(first)
+    desk.window.chats.open(first)
     desk.until(lambda: desk.session == first)
     assert desk.window.page.composer.text() == "draft one"
 
@@ -359,9 +359,9 @@ def test_a_narrow_window_shows_the_list_or_the_chat(desk: Desk) -> None:
     window.actions_.show_chats.trigger()
     assert window.panel.isVisible()
     assert not window.page.isVisible()
-    row = window._chats.row_of(desk.session)
+    row = window.chats_model.row_of(desk.session)
     assert row is not None
-    rect = window.panel.list.visualRect(window._chats.index(row))
+    rect = window.panel.list.visualRect(window.chats_model.index(row))
     desk.qtbot.mouseClick(window.panel.list.viewport(), Qt.MouseButton.LeftButton, pos=rect.center())
     assert window.page.isVisible()
     window.resize(1000, 700)
@@ -387,9 +387,9 @@ def test_the_right_button_opens_no_chat(desk: Desk) -> None:
     desk.window.actions_.new_chat.trigger()
     desk.until(lambda: desk.session not in ("", first))
     second = desk.session
-    row = desk.window._chats.row_of(first)
+    row = desk.window.chats_model.row_of(first)
     assert row is not None
-    pos: QPoint = desk.window.panel.list.visualRect(desk.window._chats.index(row)).center()
+    pos: QPoint = desk.window.panel.list.visualRect(desk.window.chats_model.index(row)).center()
     desk.qtbot.mousePress(desk.window.panel.list.viewport(), Qt.MouseButton.RightButton, pos=pos)
     assert second == desk.session
 
@@ -439,7 +439,7 @@ def test_a_reply_that_ends_while_its_chat_opens_is_shown(desk: Desk) -> None:
         first = desk.session
         desk.window.actions_.new_chat.trigger()
         desk.until(lambda first=first: desk.session not in ("", first))  # type: ignore[misc]
-        desk.window._open_chat(first)
+        desk.window.chats.open(first)
         hold.release()
         desk.until(lambda first=first: desk.session == first)  # type: ignore[misc]
         desk.idle()

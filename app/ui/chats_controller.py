@@ -1,0 +1,177 @@
+"""Joins the list of chats to the engine: make, open, rename, delete, get back, and what each is doing."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from app.aio import TaskSet
+from app.domain.errors import KnownError
+from app.domain.events import ChatChanged, RowsAppended, SessionEvent, StateChanged
+from app.ui.bridge import Bridge
+from app.ui.chats_model import ChatsModel, Mark
+
+if TYPE_CHECKING:
+    from app.domain.chats import ChatSummary
+
+
+class ChatsController(QObject):
+    """Keeps the list and which chat of it is open."""
+
+    open_changed = Signal(str)
+    """This chat is to be shown; empty for none."""
+    entered = Signal()
+    """The person means to write in the open chat now."""
+    title_changed = Signal()
+    """Title or model of the open chat may be another."""
+    deleted = Signal(str, str)
+    """Id and title of a chat that went to the trash."""
+    failed = Signal(str)
+    """A sentence for people about something that could not be done."""
+
+    def __init__(self, model: ChatsModel, bridge: Bridge, tasks: TaskSet) -> None:
+        super().__init__(model)
+        self._model = model
+        self._bridge = bridge
+        self._tasks = tasks
+        self._default_model = ""
+        self._model_names: dict[str, str] = {}
+        self.open_session = ""
+        model.rename_requested.connect(self.rename)
+
+    async def load(self, last: str) -> None:
+        """Read the list and open chat `last`, or else the latest, or else a new one. Raises KnownError."""
+        models = await self._bridge.list_models()
+        self._model_names = {card.ref: card.name for card in models}
+        self._default_model = models[0].ref if models else ""
+        self._model.set_chats(await self._bridge.list_chats())
+        chats = self._model.chats()
+        if self._model.find(last) is not None:
+            self.open(last)
+        elif chats:
+            self.open(chats[0].id)
+        else:
+            await self._create()
+        with contextlib.suppress(KnownError):
+            # What can't be removed now is tried again at the next start.
+            await self._bridge.tidy_trash()
+
+    def model_name(self, ref: str) -> str:
+        """Return a model's name for people."""
+        return self._model_names.get(ref) or ref.partition("/")[2] or ref
+
+    def open_title(self) -> tuple[str, str]:
+        """Return title and model name of the open chat, empty if there is none."""
+        chat = self._model.find(self.open_session)
+        return (self._model.title_of(chat), self.model_name(chat.model)) if chat is not None else ("", "")
+
+    @Slot(str)
+    def open(self, session: str) -> None:
+        """Show a chat."""
+        self.open_session = session
+        if self._model.mark(session) in (Mark.UNREAD, Mark.ERROR):
+            self._model.set_mark(session, Mark.NONE)
+        self.open_changed.emit(session)
+        self.title_changed.emit()
+
+    @Slot()
+    def new(self) -> None:
+        """Show an empty chat: the one that is there already, or a new one."""
+        empty = next((chat for chat in self._model.chats() if not chat.title), None)
+        if empty is None:
+            self._tasks.spawn(self._create(), name="make a chat")
+            return
+        if empty.id != self.open_session:
+            self.open(empty.id)
+        self.entered.emit()
+
+    @Slot(str, str)
+    def rename(self, session: str, title: str) -> None:
+        """Give a chat a title of the person's."""
+        self._tasks.spawn(self._rename(session, title), name="rename a chat")
+
+    @Slot(str)
+    def delete(self, session: str) -> None:
+        """Move a chat to the trash; another is shown if it was open."""
+        self._tasks.spawn(self._delete(session), name="delete a chat")
+
+    @Slot(str)
+    def restore(self, session: str) -> None:
+        """Get a chat back from the trash and show it."""
+        self._tasks.spawn(self._restore(session), name="restore a chat")
+
+    def take_back(self, chat: ChatSummary) -> None:
+        """Show a chat that is back from the trash."""
+        self._model.put_chat(chat)
+        self.open(chat.id)
+
+    def hear(self, event: SessionEvent) -> None:
+        """Show an event of any chat in the list."""
+        is_open = event.session == self.open_session
+        match event:
+            case ChatChanged():
+                if self._model.find(event.session) is not None:
+                    self._model.put_chat(event.summary)
+                self.title_changed.emit()
+            case StateChanged():
+                if event.state.is_active:
+                    self._model.set_mark(event.session, Mark.STREAMING)
+                elif self._model.mark(event.session) is Mark.STREAMING:
+                    self._model.set_mark(event.session, Mark.NONE if is_open else Mark.UNREAD)
+            case RowsAppended() if not is_open and any(row.error is not None for row in event.rows):
+                self._model.set_mark(event.session, Mark.ERROR)
+            case _:
+                pass
+
+    async def _create(self) -> None:
+        try:
+            chat = await self._bridge.create_chat(self._default_model)
+        except KnownError as error:
+            self.failed.emit(str(error))
+            return
+        self._model.put_chat(chat)
+        self.open(chat.id)
+        self.entered.emit()
+
+    async def _rename(self, session: str, title: str) -> None:
+        try:
+            self._model.put_chat(await self._bridge.rename_chat(session, title))
+        except KnownError as error:
+            self.failed.emit(str(error))
+        self.title_changed.emit()
+
+    async def _delete(self, session: str) -> None:
+        chat = self._model.find(session)
+        if chat is None:
+            return
+        try:
+            await self._bridge.delete_chat(session)
+        except KnownError as error:
+            self.failed.emit(str(error))
+            return
+        following = self._neighbour(session)
+        self._model.remove_chat(session)
+        self.deleted.emit(session, self._model.title_of(chat))
+        if session != self.open_session:
+            return
+        if following is not None:
+            self.open(following)
+        else:
+            self.open_session = ""
+            self.open_changed.emit("")
+            await self._create()
+
+    def _neighbour(self, session: str) -> str | None:
+        """Return the chat below, or else above, in the list."""
+        ids = [chat.id for chat in self._model.chats()]
+        at = ids.index(session) if session in ids else 0
+        rest = ids[at + 1 :] or ids[:at][-1:]
+        return rest[0] if rest else None
+
+    async def _restore(self, session: str) -> None:
+        try:
+            self.take_back(await self._bridge.restore_chat(session))
+        except KnownError as error:
+            self.failed.emit(str(error))
