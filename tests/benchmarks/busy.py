@@ -71,6 +71,7 @@ def make_manager(root: Path, emit: "Emit") -> "SessionManager":
 async def measure(program: Program, shown: str, others: list[str], seconds: float) -> dict[str, object]:
     """Stream in all chats; return what was measured, the window still streaming."""
     window = program.window
+    await until(lambda: window.controller.session)
     window.panel.open_requested.emit(shown)
     await until(lambda: window.controller.session == shown and len(window.page.transcript.nodes))
     for chat in others:
@@ -78,6 +79,7 @@ async def measure(program: Program, shown: str, others: list[str], seconds: floa
     await asyncio.sleep(1)
     gaps = GapTimer(window)
     gaps.start()
+    began = time.monotonic()
     for chat in (shown, *others):
         await program.bridge.send(chat, UserInput(new_id(), "Write without end."))
     await asyncio.sleep(2)
@@ -95,6 +97,7 @@ async def measure(program: Program, shown: str, others: list[str], seconds: floa
         "following_ms": following,
         "scrolling_ms": scrolling,
         "keys_ms": keys.stop(),
+        "streamed_seconds": time.monotonic() - began,
         "closing": time.monotonic(),
     }
 

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections import deque
+from itertools import cycle
 from random import Random
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
@@ -79,11 +80,12 @@ class KeyProbe(QObject):
 
     def _press_keys(self) -> None:
         random = Random(1)
+        letters = cycle("aa" * 5 + "  ")
         due = time.perf_counter()
         while not self._is_over.is_set():
             due += random.uniform(0.06, 0.18)
             time.sleep(max(0.0, due - time.perf_counter()))
             self._due.append(due)
             for kind in (QEvent.Type.KeyPress, QEvent.Type.KeyRelease):
-                key = QKeyEvent(kind, Qt.Key.Key_A, Qt.KeyboardModifier.NoModifier, "a")
+                key = QKeyEvent(kind, Qt.Key.Key_A, Qt.KeyboardModifier.NoModifier, next(letters))
                 QCoreApplication.postEvent(self._field, key)
