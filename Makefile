@@ -41,8 +41,8 @@ lint: $(READY_TO_TEST) ## check style, types and the layers
 bench: $(READY_FOR_A_SCREEN) ## measure, and write docs/performance.md
 	@sh packaging/virtual_screen.sh $(PYTHON) -m tests.benchmarks $(ARGS)
 
-soak: $(READY_TO_TEST) ## kill it again and again, and look what is lost
-	@$(PYTHON) -m tests.soak $(ARGS)
+soak: $(READY_FOR_A_SCREEN) ## kill it again and again, and look what is lost
+	@sh packaging/virtual_screen.sh --keyboard $(PYTHON) -m tests.soak $(ARGS)
 
 screenshots: $(READY_FOR_A_SCREEN) ## draw the pictures of the documentation
 	@sh packaging/virtual_screen.sh $(PYTHON) -m tests.screenshots $(ARGS)

@@ -1,6 +1,7 @@
 """Starts Muntin: reads the command line, says early what can't work, runs the program."""
 
 import argparse
+import gc
 import logging
 import math
 import os
@@ -15,6 +16,8 @@ EXIT_NO_DISPLAY: Final = 2
 
 def main() -> int:
     """Run the program; return its exit code."""
+    # Nothing that is built while starting is garbage; see app/ui/garbage.py.
+    gc.disable()
     arguments, for_qt = _parser().parse_known_args()
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     if arguments.offline:

@@ -7,6 +7,7 @@ they are not. See context-windows.md, 3, and ADR-0004.
 import contextlib
 import errno
 import os
+import re
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,14 +19,17 @@ from app.domain.ids import NewId, new_id
 from app.domain.rows import Batch, Boundary, Row
 from app.history.batches import MAX_BATCH_ROWS
 from app.history.blobs import Blobs, fit_row
-from app.history.codec import encode_row, is_reset
-from app.history.disk import open_for_append, read_at, replace, storage_error, sync_folder, write_all
+from app.history.codec import decode_line, encode_row, is_reset
+from app.history.disk import Stamp, open_for_append, read_at, replace, storage_error, sync_folder, write_all
 from app.history.files import ChatFiles
 from app.history.reader import Entry, HistoryReader, Position, RowEntry
 from app.history.receipt import Receipt, drop_receipt, is_current, new_epoch, read_receipt, take_receipt, write_receipt
-from app.history.scanner import Caps, read_forward
+from app.history.scanner import Caps, Line, read_forward
 from app.history.tail import TailState, inspect_tail, set_aside
 
+_IN_BATCH: Final = b'"batch":{'
+_CANONICAL_ID: Final = re.compile(rb'^\{"v":\d+,"id":"([^"\\]+)","session":.*\]\}$', re.DOTALL)
+"""A row without a boundary, up to the end of its parts; others are parsed."""
 _COPY_BYTES: Final = 2 * 1024 * 1024
 
 EditRow = Callable[[Row], Row | None]
@@ -129,6 +133,9 @@ class Store:
             is_ours = receipt is not None and is_current(receipt, self._files)
         except OSError as error:
             raise storage_error("This chat can't be read", error) from error
+        if is_ours and receipt is not None and receipt.epoch == self._known.epoch and self._is_as_left():
+            # Nobody has touched the file since our own last write, which ended well.
+            return
         with self._opened() as descriptor:
             state = inspect_tail(descriptor)
             if not state.is_sound:
@@ -180,16 +187,33 @@ class Store:
                 return max(numbers, default=0)
             end = page.next
 
+    def _is_as_left(self) -> bool:
+        stamp = Stamp.of(self._files.chat)
+        return stamp is not None and stamp.size == self._known.size
+
     def _learn_ids(self) -> None:
         """Take note of the ids of rows that appeared since last time, ours or another process's.
 
-        Not before the first append: a large chat that is only read need not be gone through.
+        Not before the first append: a large chat that is only read need not be gone through. Lines that
+        are no part of a batch and written as Muntin writes them are not parsed.
         """
-        position: Position | None = Position("chat", self._known.ids_size)
-        while position is not None:
-            page = self.reader.page_forward_unlocked(position)
-            self._known.ids.update(entry.row.id for entry in page.entries if isinstance(entry, RowEntry))
-            position = None if page.exhausted else page.next
+        with self._opened() as descriptor:
+            at, inside = self._known.ids_size, None
+            while at < self._known.size:
+                page = read_forward(descriptor, at, self._known.size, inside=inside)
+                lines = [line.data for line in page.lines if isinstance(line, Line)]
+                if any(_IN_BATCH in line for line in lines):
+                    # Only whole batches count; the reader knows which are.
+                    whole = self.reader.page_forward_unlocked(Position("chat", at, inside))
+                    self._known.ids.update(entry.row.id for entry in whole.entries if isinstance(entry, RowEntry))
+                    at, inside = whole.next.offset, whole.next.inside
+                    if whole.exhausted:
+                        break
+                    continue
+                self._known.ids.update(filter(None, map(_id_in, lines)))
+                if page.exhausted:
+                    break
+                at, inside = page.next, page.inside
         self._known.ids_size = self._known.size
 
     # Appending
@@ -297,6 +321,15 @@ class Store:
                 temporary.unlink(missing_ok=True)
             self._known = _Known(epoch=epoch)
             self._write_stable()
+
+
+def _id_in(line: bytes) -> str | None:
+    """Return the id of the row in a line that is in no batch, None if it is no row."""
+    canonical = _CANONICAL_ID.match(line)
+    if canonical is not None:
+        return canonical[1].decode("utf-8", "replace")
+    row = decode_line(line)
+    return row.id if isinstance(row, Row) else None
 
 
 def _write_once(descriptor: int, data: bytes) -> None:

@@ -146,7 +146,7 @@ class Composer(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Draw the button's icons in the colours of `theme`."""
-        self._send_icon = tinted_icon("arrow-up", theme.accent_text)
+        self._send_icon = tinted_icon("arrow-up", theme.accent_text, disabled=theme.muted)
         self._stop_icon = tinted_icon("stop", theme.accent_text)
         self._show_button()
 

@@ -65,6 +65,9 @@ class ChatController(QObject):
         self.session = ""
         self._asked_for = ""
         self._sent = UserInput("", "")
+        self._typed_before = ""
+        self._is_warm = False
+        page.composer.text_changed.connect(self._warm_up)
         self._early: list[SessionEvent] = []
         self._older: Position | None = None
         self._shown: set[str] = set()
@@ -92,6 +95,7 @@ class ChatController(QObject):
         self.save_draft()
         left, self._asked_for = self._asked_for, session
         self._early = []
+        self._typed_before = "" if left else self._page.composer.text()
         # What is typed until the other chat is there would belong to neither.
         self._page.composer.set_writable(on=False)
         self._tasks.spawn(self._open(session, left), name="open a chat")
@@ -198,10 +202,13 @@ class ChatController(QObject):
         self._page.transcript.set_items(items, more_above=not opened.page.exhausted)
         self._older = None if opened.page.exhausted else opened.page.next
         self._set_access(opened.access, opened.holder)
-        self._drafts.watch(self.session, opened.draft)
+        self._drafts.watch(self.session, opened.draft, typed_before=self._typed_before)
+        self._typed_before = ""
         self._page.show_empty(on=not items and opened.page.exhausted and self._live.reply(self.session) is None)
         self._set_state(self._live.state(self.session) or opened.state)
         self._show_live()
+        if items:
+            self._warm_up()
         early, self._early = self._early, []
         for event in early:
             if isinstance(event, RowsAppended | AccessChanged | SessionBroke):
@@ -280,6 +287,7 @@ class ChatController(QObject):
                 id=reply.row_id,
                 speaker=Speaker.ASSISTANT,
                 name=self._model_name(reply.model),
+                created=reply.started,
                 sections=reply.sections(),
                 streaming=True,
             )
@@ -336,6 +344,13 @@ class ChatController(QObject):
                 self._page.banner.show_text(text, self.tr("Open here"))
         self._drop_action()
         self._offer_action()
+
+    @Slot()
+    def _warm_up(self) -> None:
+        """Have the engine import what showing a reply needs, before there is one to show."""
+        if not self._is_warm and self.session:
+            self._is_warm = True
+            self._tasks.spawn(self._bridge.warm_up(), name="warm up")
 
     # Asking
 

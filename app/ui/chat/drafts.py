@@ -31,12 +31,17 @@ class DraftKeeper(QObject):
         self._timer.timeout.connect(self._time_is_up)
         composer.text_changed.connect(self._text_changed)
 
-    def watch(self, session: str, text: str) -> None:
-        """Show the draft of another chat and keep that from now on; empty for none."""
+    def watch(self, session: str, text: str, *, typed_before: str = "") -> None:
+        """Show the draft of another chat and keep that from now on; empty for none.
+
+        `typed_before` was typed before any chat was there; it follows the draft.
+        """
         self._timer.stop()
         self._session = ""
-        self._composer.set_text(text)
+        self._composer.set_text(text + typed_before)
         self._session = session
+        if typed_before:
+            self._timer.start()
 
     def clear(self) -> None:
         """Empty composer and draft: the text has become a message."""

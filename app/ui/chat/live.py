@@ -4,6 +4,7 @@ The interface hears every event, so a chat that is opened in mid-reply shows wha
 """
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from app.domain.chats import TurnState
 from app.domain.events import (
@@ -23,6 +24,7 @@ class LiveReply:
 
     row_id: str
     model: str
+    started: datetime = field(default_factory=lambda: datetime.now(UTC))
     stretches: list[tuple[SectionKind, list[str]]] = field(default_factory=list)
 
     def add(self, kind: SectionKind, text: str) -> None:
