@@ -28,7 +28,7 @@ Sleep = Callable[[float], Awaitable[None]]
 
 
 class PracticeProvider:
-    """Answers by fixed rules, word by word, the way a service would.
+    """Answers by fixed rules, word by word, the way a provider on the network would.
 
     Nothing is kept between requests: the same request gets the same reply. A request that ends in a row of
     kind `continue` gets what its turn has not said yet.
@@ -69,14 +69,14 @@ class PracticeProvider:
         for word in _words(script.text):
             await self._sleep(pause_seconds)
             yield TextPiece(word)
-        match script.failure:
-            case ErrorKind.TRUNCATED:
-                return
-            case None | ErrorKind.REFUSAL:
-                yield UsagePiece(plan.usage)
-                yield StopPiece(plan.stop, resolved_model=request.model)
-            case kind:
-                raise ProviderError(kind, plan.explanation, retry_after_seconds=RETRY_AFTER_SECONDS.get(kind))
+        if script.failure is None:
+            yield UsagePiece(plan.usage)
+            yield StopPiece(plan.stop, resolved_model=request.model)
+            return
+        # A provider would report a refusal or a cut by how the stream ends, which has no room for words.
+        raise ProviderError(
+            script.failure, plan.explanation, retry_after_seconds=RETRY_AFTER_SECONDS.get(script.failure)
+        )
 
     def _plan(self, request: ModelRequest) -> "_Plan":
         card = next((card for card in self._cards if card.id == request.model), None)
@@ -97,13 +97,9 @@ class PracticeProvider:
         fitted = self._fit(script, room, card)
         reasoning = self._counter.count_text(fitted.reasoning, card.encoding)
         output = reasoning + self._counter.count_text(fitted.text, card.encoding)
-        if fitted is not script:
-            stop = StopReason.MAX_TOKENS
-        else:
-            stop = StopReason.REFUSAL if script.failure is ErrorKind.REFUSAL else StopReason.END
         return _Plan(
             script=fitted,
-            stop=stop,
+            stop=StopReason.END if fitted is script else StopReason.MAX_TOKENS,
             usage=Usage(input=input_tokens, output=output, reasoning=reasoning or None),
             explanation=rules.explain_failure(fitted.failure) if fitted.failure is not None else "",
         )
@@ -151,7 +147,8 @@ def _room(request: ModelRequest, card: ModelCard, input_tokens: int) -> int:
         if input_tokens >= card.limit:
             raise ProviderError(
                 ErrorKind.CONTEXT_EXCEEDED,
-                f"This chat has {input_tokens:,} tokens; the {card.name} reads fewer than {card.limit:,}.",
+                f"This chat has {input_tokens:,} tokens. The {card.name} needs room for its reply too, and its "
+                f"context window has {card.limit:,} tokens.",
             )
         allowed.append(card.limit - input_tokens)
     return min(allowed)

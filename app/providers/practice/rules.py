@@ -37,10 +37,10 @@ class Script:
         """
         start = _end_of(said, self.text + self.after_failure)
         if start is None:
-            return Script("I can't tell where that answer stopped. Please ask again.")
+            return Script("I can't tell where that reply stopped. Please ask again.")
         if said and start >= len(self.text):
             ending = (self.text + self.after_failure)[start:]
-            return replace(self, text=ending or "That was the whole answer.", reasoning="", failure=None)
+            return replace(self, text=ending or "That was the whole reply.", reasoning="", failure=None)
         reasoning = "" if said else self.reasoning[_end_of(reasoned, self.reasoning) or 0 :]
         return replace(self, text=self.text[start:], reasoning=reasoning)
 
@@ -67,6 +67,7 @@ class _Book(BaseModel):
     small_talk: tuple[_Entry, ...]
     synonyms: tuple[tuple[str, ...], ...]
     fillers: tuple[str, ...]
+    frames: tuple[str, ...]
     texts: Mapping[str, _Text]
     failures: Mapping[ErrorKind, str]
 
@@ -77,7 +78,7 @@ class Rules:
     def __init__(self, book: _Book, prose: ProseKit) -> None:
         entries = (*book.questions, *book.small_talk)
         topics = [Topic(entry.id, entry.question, entry.asks, entry.answer) for entry in entries]
-        self._questions = Questions(topics, synonyms=book.synonyms, fillers=book.fillers)
+        self._questions = Questions(topics, synonyms=book.synonyms, fillers=book.fillers, frames=book.frames)
         self._texts = book.texts
         self._failures = book.failures
         self._prose = prose

@@ -1,14 +1,21 @@
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QMainWindow
+from pytestqt.qtbot import QtBot
 
 from app.assets import resource
+from app.domain.errors import ErrorKind
 from app.providers.practice.questions import MAX_QUESTION_CHARS, Questions, Topic
 from app.providers.practice.rules import Rules, load_rules
+from app.ui.actions import make_actions
+from app.ui.wording import error_sentence
 
 GUIDE = Path(__file__).parents[3] / "docs" / "user-guide.md"
 
@@ -73,6 +80,50 @@ ASKED = [
     ("thanks", "Thanks, that helped!"),
     ("goodbye", "bye"),
     ("help", "what can you do?"),
+    ("links", "how do I open a link"),
+    ("systems", "can I use it on windows"),
+    ("hide-list", "how do I hide the list of chats"),
+    ("hide-list", "can I get the sidebar out of the way?"),
+    ("hide-list", "the list on the left is gone, how do I bring it back"),
+    ("hide-list", "where is my list of chats when the window is narrow"),
+    ("links", "what happens when I click on a link in a reply"),
+    ("systems", "does it run on a mac?"),
+    ("systems", "is there a version for Windows 11"),
+    ("copy", "how can I copy without the formatting"),
+    ("copy", "how do I select everything in a chat"),
+    ("marks", "what does the exclamation mark next to my chat mean"),
+    ("disk-full", "is a message lost if the disk runs full"),
+    ("disk-full", "the reply could not be saved, what now"),
+    ("delete", "which key deletes a chat"),
+    ("delete", "delete everything"),
+    ("cost", "delete my account"),
+    ("continue", "I pressed stop by accident, now what"),
+    ("cost", "do you cost anything"),
+    ("updates", "where do I see what version this is"),
+]
+
+UNCLEAR = [
+    "how do I pin a chat",
+    "no",
+    "why",
+    "hello world this is quick",
+    "how do I pin a message to the top",
+    "maybe",
+    "yes",
+    "because",
+    "what?",
+    "where",
+    "how",
+    "can I change the font",
+    "how do I archive a chat",
+    "hello my name is Anna and I like trains",
+    "open the door",
+    "I closed the window because it was cold",
+    "turn off notifications",
+    "how do I start the car",
+    "show me everything",
+    "who is the boss here",
+    "everything is fine",
 ]
 
 NOT_ABOUT_MUNTIN = [
@@ -129,6 +180,11 @@ def test_what_is_no_question_on_muntin_gets_no_answer_on_it(
     assert rules.answer(message).text not in {text for topic, text in answers.items() if topic != "why-so-limited"}
 
 
+@pytest.mark.parametrize("message", UNCLEAR)
+def test_an_unclear_question_is_not_answered_by_a_guess(rules: Rules, answers: dict[str, str], message: str) -> None:
+    assert rules.answer(message).text not in answers.values()
+
+
 def test_every_phrasing_in_the_book_gets_its_own_answer(rules: Rules, answers: dict[str, str]) -> None:
     book = _book()
     for entry in (*book["questions"], *book["small_talk"]):
@@ -142,6 +198,23 @@ def test_the_guide_holds_every_answer_below_its_question() -> None:
     )
     for entry in _book()["questions"]:
         assert _text(entry["answer"]) in sections[entry["question"]], entry["id"]
+
+
+@pytest.mark.parametrize("kind", list(ErrorKind))
+def test_the_guide_holds_what_the_window_says_about_every_error(kind: ErrorKind) -> None:
+    assert f"| `{kind}` | {error_sentence(kind)} |" in GUIDE.read_text(encoding="utf-8")
+
+
+def test_the_guide_and_the_practice_model_know_every_key(qtbot: QtBot) -> None:
+    window = QMainWindow()
+    qtbot.addWidget(window)
+    redo = make_actions(window).redo
+    # The key for redo is the desktop's; a test without one gets another.
+    actions = [action for action in window.actions() if action is not redo]
+    keys = {action.shortcut().toString(QKeySequence.SequenceFormat.PortableText) for action in actions}
+    (table,) = [_text(entry["answer"]) for entry in _book()["questions"] if entry["id"] == "shortcuts"]
+    listed = re.findall(r"[^ |,]+", "\n".join(row.split("|")[1] for row in table.splitlines() if row.startswith("|")))
+    assert keys - {""} <= set(listed)
 
 
 def test_there_are_answers_to_forty_questions_and_more() -> None:
@@ -158,7 +231,7 @@ TOPICS = [
 
 @pytest.fixture(scope="module")
 def pets() -> Questions:
-    return Questions(TOPICS, synonyms=[("dog", "hound")], fillers=["please"])
+    return Questions(TOPICS, synonyms=[("dog", "hound")], fillers=["please"], frames=["where", "do", "what"])
 
 
 @pytest.mark.parametrize(
@@ -171,6 +244,7 @@ def pets() -> Questions:
         ("hello", "hello"),
         ("Hello! Where do dogs sleep?", "dogs"),
         ("Where do trains go?", None),
+        ("where do", None),
         ("please", None),
     ],
 )

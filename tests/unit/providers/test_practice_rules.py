@@ -81,6 +81,7 @@ def test_fail_lists_the_kinds_it_knows(rules: Rules, message: str) -> None:
     assert script.failure is None
     for kind in ErrorKind:
         assert f"`{kind}`" in script.text
+    assert "`after text`" in script.text
 
 
 @pytest.mark.parametrize(
@@ -164,7 +165,7 @@ def test_white_space_that_was_trimmed_does_not_matter(said: str, rest: str) -> N
 
 
 def test_a_reply_that_was_said_whole_or_not_at_all_is_not_repeated() -> None:
-    assert Script("One two").rest(said="One two").text == "That was the whole answer."
+    assert Script("One two").rest(said="One two").text == "That was the whole reply."
     assert "can't tell where" in Script("One two").rest(said="Three").text
     assert "can't tell where" in Script("One two").rest(said="One two three").text
 
