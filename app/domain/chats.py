@@ -28,6 +28,8 @@ class Access(StrEnum):
     HELD_ELSEWHERE = "held_elsewhere"
     FREE = "free"
     """Read-only here, but nobody holds it any more: it may be taken over."""
+    UNWRITABLE = "unwritable"
+    """The disk lets it be read only."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,14 @@ class SessionBroke(SessionEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class ReplyUnsaved(SessionEvent):
+    """A reply has ended and the disk refuses it; it is kept in memory and written as soon as that works."""
+
+    row: Row
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class AccessChanged(SessionEvent):
     """The right to write came, went, or is free to take; `holder` names who has it."""
 

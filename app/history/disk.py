@@ -4,6 +4,7 @@ Everything raises OSError unless it says otherwise. See ADR-0004.
 """
 
 import contextlib
+import errno
 import os
 import secrets
 import threading
@@ -116,11 +117,11 @@ else:  # pragma: no cover - Windows
         return b"".join(pieces)
 
 
-def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
+def write_atomic(path: Path, data: bytes, *, durable: bool = True, what: str = "") -> None:
     """Put `data` at `path` so that a reader sees the old or the new content, never a mixture.
 
     With `durable` off the content may be lost by a power failure, not by a crash of the program.
-    Raises StorageError; the old content is then still there.
+    Raises StorageError that begins with `what`, a name for people; the old content is then still there.
     """
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
@@ -131,7 +132,7 @@ def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
     except OSError as error:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
-        raise storage_error(f"{path.name} can't be saved", error) from error
+        raise storage_error(f"{what or path.name} can't be saved", error) from error
 
 
 def write_all(descriptor: int, data: bytes) -> None:
@@ -165,6 +166,20 @@ def sync_folder(path: Path) -> None:
         os.close(descriptor)
 
 
+_REASONS: Final = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "your share of the disk is used up",
+    errno.EROFS: "the disk can only be read",
+    errno.EACCES: "this account may not do that",
+    errno.EPERM: "this account may not do that",
+    errno.EIO: "the disk has a fault",
+    errno.EMFILE: "too many files are open",
+    errno.ENOTDIR: "there is a file where a folder should be",
+    errno.EFBIG: "the file would be larger than allowed",
+}
+
+
 def storage_error(what: str, error: OSError) -> StorageError:
     """Return `error` as a sentence for people that begins with `what`."""
-    return StorageError(f"{what}: {error.strerror or error}.")
+    reason = _REASONS.get(error.errno or 0) or error.strerror or str(error)
+    return StorageError(f"{what}: {reason}.")

@@ -16,6 +16,7 @@ from app.domain.chats import ChatSummary, DeletedChat
 from app.domain.errors import ChatNotFound, StorageError
 from app.domain.ids import NewId, new_id
 from app.domain.rows import Row
+from app.domain.text import is_blank
 from app.history.disk import make_private_folder, replace, storage_error, sync_folder
 from app.history.files import ChatFiles
 from app.history.reader import HistoryReader, RowEntry
@@ -48,6 +49,17 @@ class Library:
                 files.folder.rmdir()
             raise
         return summary_of(session, meta)
+
+    def find_empty(self) -> ChatSummary | None:
+        """Return a chat in which nothing was ever said and which no other process holds, if there is one."""
+        for summary in self.summaries():
+            files = ChatFiles(self._sessions / summary.id)
+            if summary.title or files.archive.exists():
+                continue
+            with contextlib.suppress(OSError, StorageError):
+                if (not files.chat.exists() or files.chat.stat().st_size == 0) and files.lease.probe() is None:
+                    return summary
+        return None
 
     def files(self, session: str) -> ChatFiles:
         """Return the files of a chat. Raises ChatNotFound."""
@@ -177,7 +189,7 @@ def summary_of(session: str, meta: SessionMeta) -> ChatSummary:
 
 def title_from(text: str) -> str:
     """Return a title made of the first line with words in `text`, at most 60 characters."""
-    line = next((" ".join(line.split()) for line in text.splitlines() if line.strip()), "")
+    line = next((" ".join(line.split()) for line in text.splitlines() if not is_blank(line)), "")
     if len(line) <= TITLE_CHARS:
         return line
     cut = line[: TITLE_CHARS - 1]
@@ -211,7 +223,7 @@ def _folders(parent: Path) -> list[Path]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise storage_error("The data folder can't be read", error) from error
+        raise storage_error(f"The data folder {parent.parent} can't be read", error) from error
 
 
 def _deleted_at(folder: Path) -> datetime:

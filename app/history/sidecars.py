@@ -71,4 +71,5 @@ def read_sidecar(path: Path, shape: type[Sidecar]) -> Sidecar | None:
 
 def write_sidecar(path: Path, value: BaseModel) -> None:
     """Put `value` at `path`, atomically. Raises StorageError."""
-    write_atomic(path, encode_json(value.model_dump(mode="json", exclude_none=True)))
+    what = "Your draft" if isinstance(value, Draft) else "This chat's title"
+    write_atomic(path, encode_json(value.model_dump(mode="json", exclude_none=True)), what=what)

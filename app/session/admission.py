@@ -7,6 +7,7 @@ from app.domain.errors import ProviderError
 from app.domain.models import ModelCard
 from app.domain.request import ModelRequest
 from app.domain.rows import Flag, Kind, Row, TextPart
+from app.domain.text import is_blank
 from app.providers.base import Provider
 from app.session.assemble import assemble
 from app.session.env import SessionEnv
@@ -35,7 +36,7 @@ def plan_turn(env: SessionEnv, state: SessionState, session: str, item: Input) -
         return Refused(error.detail)
     match item:
         case UserInput():
-            if not item.text.strip():
+            if is_blank(item.text):
                 return Refused("There is nothing to send yet.")
             turn = item.id
             rows: tuple[Row, ...] = (_user_row(env, session, item),)

@@ -38,6 +38,14 @@ class SessionManager:
         """Return all chats, the latest first. Raises StorageError."""
         return await run_blocking(self._library.summaries)
 
+    async def new_chat(self, model: str) -> ChatSummary:
+        """Return an empty chat: one that is there already, or a new one. Raises StorageError."""
+        for session in self._shown:
+            worker = self._workers.get(session)
+            if worker is not None and await worker.is_empty():
+                return worker.summary
+        return await run_blocking(self._library.find_empty) or await self.create_chat(model)
+
     async def create_chat(self, model: str) -> ChatSummary:
         """Make an empty chat. Raises StorageError."""
         return await run_blocking(self._library.create, model=model, now=self._env.clock.now())
@@ -64,6 +72,10 @@ class SessionManager:
     async def send(self, session: str, item: Input) -> Outcome:
         """Start a turn; return once its row is on disk, or why there is none. Raises ChatNotFound."""
         return await (await self._worker(session)).send(item)
+
+    async def save_owed(self, session: str) -> None:
+        """Write the reply that the disk refused. Raises ChatNotFound, StorageError."""
+        await (await self._worker(session)).save_owed()
 
     async def stop(self, session: str) -> None:
         """End the running turn of a chat; what has come is kept."""

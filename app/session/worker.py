@@ -10,8 +10,8 @@ from typing import Final
 from app.aio import run_blocking, run_to_end
 from app.domain.chats import Access, ChatSummary, TurnState
 from app.domain.errors import ChatInUse, ChatNotFound, DuplicateRow, ProviderError, StorageError
-from app.domain.events import AccessChanged, ChatChanged, RowsAppended, SessionBroke
-from app.domain.rows import Row
+from app.domain.events import AccessChanged, ChatChanged, ReplyUnsaved, RowsAppended, SessionBroke
+from app.domain.rows import ReasoningPart, Row, TextPart
 from app.history.blobs import whole_row
 from app.history.disk import Stamp
 from app.history.files import ChatFiles
@@ -26,6 +26,8 @@ from app.session.turn import TurnEnv, run_turn
 
 log = logging.getLogger(__name__)
 
+LARGE_WINDOW_CHARS: Final = 8_000_000
+"""A window of more text than this is not kept in memory between turns."""
 FOLLOW_SECONDS: Final = 1.0
 """How often a chat that another process holds is looked at."""
 
@@ -40,6 +42,10 @@ class OpenedChat:
     state: TurnState
     access: Access
     holder: str
+    """Who has it, or why it can't be written to."""
+    unsaved: Row | None = None
+    """A reply that the disk has refused so far, and why."""
+    unsaved_reason: str = ""
 
 
 class Worker:
@@ -52,6 +58,8 @@ class Worker:
         self.session = session
         self.reader = HistoryReader(files)
         self.holder: str | None = None
+        self._unwritable = ""
+        self._unsaved_reason = ""
         self._env = env
         self._files = files
         self._on_idle = on_idle
@@ -85,6 +93,13 @@ class Worker:
             self.holder = error.holder
             self._state.meta = await run_blocking(peek_meta, self._files)
             self._following = self._env.tasks.spawn(self._follow(), name=f"follow {self.session}")
+            return
+        except ChatNotFound:
+            raise
+        except StorageError as error:
+            # The disk refuses even the lock: the chat can be read.
+            self._unwritable = str(error)
+            self._state.meta = await run_blocking(peek_meta, self._files)
             return
         try:
             await run_blocking(self._files.sweep)
@@ -130,9 +145,23 @@ class Worker:
             page=page,
             draft=draft,
             state=self.turn_state,
-            access=Access.WRITABLE if self.holder is None else Access.HELD_ELSEWHERE,
-            holder=self.holder or "",
+            access=self._access,
+            holder=self.holder or self._unwritable,
+            unsaved=self._state.unsaved,
+            unsaved_reason=self._unsaved_reason,
         )
+
+    @property
+    def _access(self) -> Access:
+        if self._unwritable:
+            return Access.UNWRITABLE
+        return Access.WRITABLE if self.holder is None else Access.HELD_ELSEWHERE
+
+    async def is_empty(self) -> bool:
+        """Whether nothing was ever said here and this process may write. Raises StorageError."""
+        if self._access is not Access.WRITABLE or self._state.turn_state.is_active:
+            return False
+        return not (await self.page_before(None)).entries
 
     async def page_before(self, end: Position | None) -> Page:
         """Return a page of history that ends at `end`, None for the newest. Raises StorageError."""
@@ -142,6 +171,8 @@ class Worker:
         """Start a turn with `item` and return once it is on disk, or why it isn't."""
         if self.holder is not None:
             return Refused(f"This chat is open in {self.holder}. Close it there to write here.")
+        if self._unwritable:
+            return Refused(self._unwritable)
         if self._state.turn_state.is_active:
             return Refused("A reply is still being written. Stop it, or wait for its end.")
         accepted: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
@@ -151,6 +182,11 @@ class Worker:
         running.add_done_callback(lambda _task: self._ended(accepted))
         self._running = running
         return await asyncio.shield(accepted)
+
+    async def save_owed(self) -> None:
+        """Write the reply that the disk refused, if there is one. Raises StorageError."""
+        if self._state.unsaved is not None and not self._state.turn_state.is_active:
+            await self._sync()
 
     def stop(self) -> None:
         """End the running turn; what has come is kept. Harmless when idle."""
@@ -173,6 +209,8 @@ class Worker:
         """Give the chat a title of the person's. Raises ChatInUse, StorageError; nothing changed then."""
         if self.holder is not None:
             raise ChatInUse(self.holder)
+        if self._unwritable:
+            raise StorageError(self._unwritable)
         meta = self._state.meta
         before = (meta.title, meta.titled_by_user)
         meta.title, meta.titled_by_user = title, True
@@ -186,7 +224,7 @@ class Worker:
 
     async def save_draft(self, text: str) -> None:
         """Keep what stands in the composer, the newest text last. Raises StorageError."""
-        if self.holder is not None:
+        if self.holder is not None or self._unwritable:
             return
         self._draft = text
         async with self._saving_draft:
@@ -212,6 +250,9 @@ class Worker:
         state.is_stale = True
         had_meta = await run_blocking(self._files.meta.exists)
         state.meta = await run_blocking(load_meta, self._files)
+        if not state.meta.model:
+            # Made again from a history in which no reply names one.
+            state.meta.model = self._env.providers.models()[0].ref
         state.last_seq = await run_blocking(turn.store.repair)
         if state.unsaved is not None:
             with contextlib.suppress(DuplicateRow):
@@ -266,15 +307,22 @@ class Worker:
 
     def _broke(self, reason: str, accepted: "asyncio.Future[Outcome]") -> None:
         self._state.is_stale = True
-        if accepted.done():
-            self._env.emit(SessionBroke(self.session, reason))
-        else:
+        if not accepted.done():
             accepted.set_result(Refused(reason))
+        elif self._state.unsaved is not None:
+            self._unsaved_reason = reason
+            self._env.emit(ReplyUnsaved(self.session, self._state.unsaved, reason))
+        else:
+            self._env.emit(SessionBroke(self.session, reason))
 
     def _ended(self, accepted: "asyncio.Future[Outcome]") -> None:
         if not accepted.done():
             accepted.set_result(Refused(""))
         self._running = None
+        if sum(map(_size_of, self._state.window)) > LARGE_WINDOW_CHARS:
+            # Read again for the next message rather than held all the while.
+            self._state.window = []
+            self._state.window_is_loaded = False
         self._turn.enter(TurnState.IDLE)
         self._on_idle(self.session)
 
@@ -308,6 +356,10 @@ class Worker:
         if (access, holder) != self._told_access:
             self._told_access = (access, holder)
             self._env.emit(AccessChanged(self.session, access, holder))
+
+
+def _size_of(row: Row) -> int:
+    return sum(len(part.text) for part in row.parts if isinstance(part, TextPart | ReasoningPart))
 
 
 def _rows_after(reader: HistoryReader, last_seq: int, *, newest_page_only: bool) -> tuple[Row, ...]:

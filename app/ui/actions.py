@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QMainWindow, QMenu, QPlainTextEdit, QWidget
+
+from app.ui.chat.transcript_view import TranscriptView
 
 Keys = QKeySequence.StandardKey
 
@@ -26,6 +28,7 @@ class Actions:
     select_all: QAction
     rename: QAction
     delete: QAction
+    undo_delete: QAction
     stop: QAction
     resume: QAction
     jump_to_latest: QAction
@@ -57,6 +60,7 @@ def make_actions(window: QMainWindow) -> Actions:
         select_all=action(_tr("Select &all"), Keys.SelectAll),
         rename=action(_tr("&Rename…"), "F2"),
         delete=action(_tr("&Delete")),
+        undo_delete=action(_tr("&Undo delete"), "Ctrl+Shift+D"),
         stop=action(_tr("&Stop the reply"), "Esc"),
         resume=action(_tr("&Continue the reply")),
         jump_to_latest=action(_tr("&Jump to latest")),
@@ -85,7 +89,7 @@ def _make_menus(window: QMainWindow, actions: Actions) -> None:
     edit.addAction(actions.select_all)
     _follow_focus(edit, actions)
     chat = bar.addMenu(_tr("&Chat"))
-    chat.addActions([actions.rename, actions.delete])
+    chat.addActions([actions.rename, actions.delete, actions.undo_delete])
     chat.addSeparator()
     chat.addActions([actions.stop, actions.resume, actions.jump_to_latest])
     view = bar.addMenu(_tr("&View"))
@@ -109,7 +113,7 @@ def _follow_focus(menu: QMenu, actions: Actions) -> None:
 
     def show_what_works() -> None:
         for action, name in names.items():
-            action.setEnabled(_on_focus(name) is not None)
+            action.setEnabled(_on_focus(name) is not None and _can_do(name))
 
     def enable_all() -> None:
         # The keys must work when the menu is shut.
@@ -132,6 +136,27 @@ def _on_focus(name: str) -> Callable[[], None] | None:
     if found is None and name == "selectAll":
         found = getattr(widget, "select_all", None)
     return found if callable(found) else None
+
+
+def _can_do(name: str) -> bool:
+    """Whether what has the focus can do this now."""
+    match QApplication.focusWidget():
+        case QPlainTextEdit() as field:
+            can_do = {
+                "undo": field.document().isUndoAvailable(),
+                "redo": field.document().isRedoAvailable(),
+                "cut": field.textCursor().hasSelection() and not field.isReadOnly(),
+                "copy": field.textCursor().hasSelection(),
+                "paste": field.canPaste(),
+                "selectAll": not field.document().isEmpty(),
+            }
+            return can_do.get(name, False)
+        case TranscriptView() as transcript:
+            return name == "selectAll" or transcript.has_selection()
+        case QLineEdit():
+            return True
+        case _:
+            return False
 
 
 def _tr(text: str) -> str:

@@ -122,9 +122,9 @@ class Bridge(QObject):
         """Return all chats, the latest first. Raises StorageError."""
         return await self._ask(lambda manager: manager.list_chats())
 
-    async def create_chat(self, model: str) -> ChatSummary:
-        """Make an empty chat. Raises StorageError."""
-        return await self._ask(lambda manager: manager.create_chat(model))
+    async def new_chat(self, model: str) -> ChatSummary:
+        """Return an empty chat: one that is there already, or a new one. Raises StorageError."""
+        return await self._ask(lambda manager: manager.new_chat(model))
 
     async def open_chat(self, session: str) -> OpenedChat:
         """Open a chat. Raises ChatNotFound, StorageError."""
@@ -141,6 +141,10 @@ class Bridge(QObject):
     async def send(self, session: str, item: Input) -> Outcome:
         """Start a turn. Raises ChatNotFound, StorageError."""
         return await self._ask(lambda manager: manager.send(session, item))
+
+    async def save_owed(self, session: str) -> None:
+        """Write the reply that the disk refused. Raises ChatNotFound, StorageError."""
+        await self._ask(lambda manager: manager.save_owed(session))
 
     async def stop(self, session: str) -> None:
         """End the running turn; what has come is kept."""

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.aio import TaskSet
 from app.domain.errors import KnownError
-from app.domain.events import ChatChanged, RowsAppended, SessionEvent, StateChanged
+from app.domain.events import ChatChanged, ReplyUnsaved, RowsAppended, SessionBroke, SessionEvent, StateChanged
 from app.ui.bridge import Bridge
 from app.ui.chats_model import ChatsModel, Mark
 
@@ -28,6 +28,8 @@ class ChatsController(QObject):
     """Title or model of the open chat may be another."""
     deleted = Signal(str, str)
     """Id and title of a chat that went to the trash."""
+    restored = Signal(str)
+    """Id of a chat that left the trash."""
     failed = Signal(str)
     """A sentence for people about something that could not be done."""
 
@@ -39,6 +41,7 @@ class ChatsController(QObject):
         self._default_model = ""
         self._model_names: dict[str, str] = {}
         self.open_session = ""
+        self._deleted: list[str] = []
         model.rename_requested.connect(self.rename)
 
     async def load(self, last: str) -> None:
@@ -78,14 +81,8 @@ class ChatsController(QObject):
 
     @Slot()
     def new(self) -> None:
-        """Show an empty chat: the one that is there already, or a new one."""
-        empty = next((chat for chat in self._model.chats() if not chat.title), None)
-        if empty is None:
-            self._tasks.spawn(self._create(), name="make a chat")
-            return
-        if empty.id != self.open_session:
-            self.open(empty.id)
-        self.entered.emit()
+        """Show an empty chat: one that is there already, or a new one."""
+        self._tasks.spawn(self._create(), name="make a chat")
 
     @Slot(str, str)
     def rename(self, session: str, title: str) -> None:
@@ -97,15 +94,27 @@ class ChatsController(QObject):
         """Move a chat to the trash; another is shown if it was open."""
         self._tasks.spawn(self._delete(session), name="delete a chat")
 
-    @Slot(str)
-    def restore(self, session: str) -> None:
-        """Get a chat back from the trash and show it."""
-        self._tasks.spawn(self._restore(session), name="restore a chat")
+    @property
+    def can_undo_delete(self) -> bool:
+        """Whether a chat was deleted since the start and is not back yet."""
+        return bool(self._deleted)
+
+    @Slot()
+    def undo_delete(self) -> None:
+        """Get the chat that was deleted last back from the trash and show it."""
+        if self._deleted:
+            self._tasks.spawn(self._restore(self._deleted[-1]), name="restore a chat")
 
     def take_back(self, chat: ChatSummary) -> None:
         """Show a chat that is back from the trash."""
+        self._forget_deleted(chat.id)
         self._model.put_chat(chat)
         self.open(chat.id)
+
+    @Slot()
+    def refresh(self) -> None:
+        """Read the list again: another process may have changed it."""
+        self._tasks.spawn(self._refresh(), name="read the list again")
 
     def hear(self, event: SessionEvent) -> None:
         """Show an event of any chat in the list."""
@@ -120,6 +129,8 @@ class ChatsController(QObject):
                     self._model.set_mark(event.session, Mark.STREAMING)
                 elif self._model.mark(event.session) is Mark.STREAMING:
                     self._model.set_mark(event.session, Mark.NONE if is_open else Mark.UNREAD)
+            case ReplyUnsaved() | SessionBroke() if not is_open:
+                self._model.set_mark(event.session, Mark.ERROR)
             case RowsAppended() if not is_open and any(row.error is not None for row in event.rows):
                 self._model.set_mark(event.session, Mark.ERROR)
             case _:
@@ -127,12 +138,13 @@ class ChatsController(QObject):
 
     async def _create(self) -> None:
         try:
-            chat = await self._bridge.create_chat(self._default_model)
+            chat = await self._bridge.new_chat(self._default_model)
         except KnownError as error:
             self.failed.emit(str(error))
             return
         self._model.put_chat(chat)
-        self.open(chat.id)
+        if chat.id != self.open_session:
+            self.open(chat.id)
         self.entered.emit()
 
     async def _rename(self, session: str, title: str) -> None:
@@ -153,6 +165,7 @@ class ChatsController(QObject):
             return
         following = self._neighbour(session)
         self._model.remove_chat(session)
+        self._deleted.append(session)
         self.deleted.emit(session, self._model.title_of(chat))
         if session != self.open_session:
             return
@@ -174,4 +187,15 @@ class ChatsController(QObject):
         try:
             self.take_back(await self._bridge.restore_chat(session))
         except KnownError as error:
+            self._forget_deleted(session)
             self.failed.emit(str(error))
+
+    def _forget_deleted(self, session: str) -> None:
+        if session in self._deleted:
+            self._deleted.remove(session)
+        self.restored.emit(session)
+
+    async def _refresh(self) -> None:
+        with contextlib.suppress(KnownError):
+            self._model.set_chats(await self._bridge.list_chats())
+            self.title_changed.emit()

@@ -85,7 +85,8 @@ class ChatsModel(QAbstractListModel):
             assert isinstance(entry, ChatEntry)
             self._entries[row] = replace(entry, mark=mark)
             index = self.index(row)
-            self.dataChanged.emit(index, index, [])
+            # Named roles: a title that is being edited must not be filled in again.
+            self.dataChanged.emit(index, index, [MARK_ROLE, Qt.ItemDataRole.AccessibleTextRole])
 
     def mark(self, session: str) -> Mark:
         """Return what a chat is doing."""
@@ -126,8 +127,10 @@ class ChatsModel(QAbstractListModel):
             return entry.title if role == Qt.ItemDataRole.DisplayRole else None
         title = self.title_of(entry.summary)
         match role:
-            case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.EditRole | Qt.ItemDataRole.ToolTipRole:
+            case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.ToolTipRole:
                 return title
+            case Qt.ItemDataRole.EditRole:
+                return entry.summary.title
             case Qt.ItemDataRole.AccessibleTextRole:
                 return f"{title}, {self._mark_words(entry.mark)}" if entry.mark else title
             case _ if role == MARK_ROLE:

@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, Q
 from PySide6.QtGui import QColor, QFont, QKeyEvent, QMouseEvent, QPainter, QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QLineEdit,
     QListView,
     QMenu,
     QPushButton,
@@ -29,7 +30,7 @@ class ChatsPanel(QWidget):
     new_requested = Signal()
     open_requested = Signal(str)
     clicked = Signal()
-    """A chat was chosen with the mouse: the person means to go on in it."""
+    """A chat was clicked, or Enter pressed on it: the person means to go on in it."""
     delete_requested = Signal(str)
 
     def __init__(self, model: ChatsModel, theme: Theme, parent: QWidget | None = None) -> None:
@@ -51,13 +52,13 @@ class ChatsPanel(QWidget):
         self.list.customContextMenuRequested.connect(self._show_menu)
         self.list.delete_pressed.connect(self._delete_current)
         self.list.clicked.connect(self.clicked)
+        self.list.activated.connect(self.clicked)
         self.list.selectionModel().currentChanged.connect(self._current_changed)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 8, 8, 8)
         layout.setSpacing(8)
         layout.addWidget(self._new)
         layout.addWidget(self.list, 1)
-        self.setFocusProxy(self.list)
         self.set_theme(theme)
 
     def set_theme(self, theme: Theme) -> None:
@@ -154,6 +155,11 @@ class _ChatDelegate(QStyledItemDelegate):
         else:
             self._paint_chat(painter, option, str(index.data()), Mark(index.data(MARK_ROLE) or ""))
         painter.restore()
+
+    def setEditorData(self, editor: QWidget, index: _Index) -> None:
+        """Fill the editor, but never over what the person has typed."""
+        if not (isinstance(editor, QLineEdit) and editor.isModified()):
+            super().setEditorData(editor, index)
 
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, _index: _Index) -> None:
         editor.setGeometry(option.rect.adjusted(2, 2, -2, -2))

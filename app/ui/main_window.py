@@ -52,6 +52,7 @@ class MainWindow(QMainWindow):
         self._is_narrow = False
         self._narrow_shows_chats = False
         self._has_painted = False
+        self._is_loaded = True
         self._is_closing = False
         self._live = LiveReplies()
         theme = self._use_theme(QGuiApplication.styleHints().colorScheme())
@@ -69,7 +70,7 @@ class MainWindow(QMainWindow):
         self._splitter.addWidget(self.page)
         self._splitter.setStretchFactor(1, 1)
         self.setCentralWidget(self._splitter)
-        self.toast = Toast(self)
+        self.toast = Toast(self, lambda: self.page.composer.height() if self.page.isVisible() else 0)
         self.controller = ChatController(
             self.page, bridge, self._live, tasks, model_name=self.chats.model_name, new_id=new_id
         )
@@ -105,7 +106,17 @@ class MainWindow(QMainWindow):
         try:
             await self.chats.load(self._state.chat)
         except KnownError as error:
-            self.page.banner.show_text(str(error))
+            self._is_loaded = False
+            self.page.composer.set_writable(on=False)
+            self.page.banner.show_text(str(error), self.tr("Try again"))
+
+    @Slot()
+    def _load_again(self) -> None:
+        """Try again to read the list of chats, if that is what failed."""
+        if not self._is_loaded:
+            self._is_loaded = True
+            self.page.banner.show_text("")
+            self.start()
 
     # Chats
 
@@ -135,9 +146,15 @@ class MainWindow(QMainWindow):
         self.chats.delete(session)
 
     @Slot(str, str)
-    def _offer_undo(self, session: str, title: str) -> None:
+    def _offer_undo(self, _session: str, title: str) -> None:
         text = self.tr("“{title}” is deleted.").format(title=title)
-        self.toast.show_message(text, button=self.tr("Undo"), action=lambda: self.chats.restore(session))
+        self.toast.show_message(text, button=self.tr("Undo"), action=self.chats.undo_delete)
+        self._update_actions()
+
+    @Slot()
+    def _forget_undo(self) -> None:
+        self.toast.hide()
+        self._update_actions()
 
     @Slot()
     def _show_deleted(self) -> None:
@@ -174,8 +191,12 @@ class MainWindow(QMainWindow):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow() and not QApplication.focusWidget():
+        if event.type() != QEvent.Type.ActivationChange or not self.isActiveWindow():
+            return
+        if not QApplication.focusWidget():
             self.page.composer.field.setFocus()
+        if self.chats.open_session:
+            self.chats.refresh()
 
     def _connect(self) -> None:
         actions = self.actions_
@@ -198,6 +219,10 @@ class MainWindow(QMainWindow):
         self.chats.entered.connect(self._show_chat_pane)
         self.chats.title_changed.connect(self._show_title)
         self.chats.deleted.connect(self._offer_undo)
+        self.chats.restored.connect(self._forget_undo)
+        self.controller.new_chat_wanted.connect(self.chats.new)
+        self.page.banner.button_pressed.connect(self._load_again)
+        actions.undo_delete.triggered.connect(self.chats.undo_delete)
         self.chats.failed.connect(self.toast.show_message)
         self.page.panel_toggled.connect(self._toggle_chats)
         self.page.transcript.link_activated.connect(self._open_link)
@@ -212,6 +237,7 @@ class MainWindow(QMainWindow):
         has_chat = bool(self.chats.open_session)
         actions.rename.setEnabled(has_chat)
         actions.delete.setEnabled(has_chat)
+        actions.undo_delete.setEnabled(self.chats.can_undo_delete)
         actions.stop.setEnabled(self.controller.is_streaming)
         actions.resume.setEnabled(self.controller.may_resume)
         actions.jump_to_latest.setEnabled(has_chat and not self.page.shows_empty)
@@ -225,6 +251,10 @@ class MainWindow(QMainWindow):
     @Slot()
     def _toggle_chats(self) -> None:
         self._show_chats(on=not self.panel.isVisible())
+        if self.panel.isVisible():
+            self.panel.list.setFocus()
+        else:
+            self.page.composer.field.setFocus()
 
     def _show_chats(self, *, on: bool) -> None:
         if self._is_narrow:
@@ -247,7 +277,12 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _focus_next_pane(self) -> None:
+        if self._is_narrow and self.panel.isVisible():
+            self._show_chat_pane()
+            return
         panes: list[QWidget] = [self.panel.list, self.page.transcript, self.page.composer.field]
+        if self.toast.isVisible():
+            panes.append(self.toast.button)
         shown = [pane for pane in panes if pane.isVisible()]
         focused = QApplication.focusWidget()
         at = next(
@@ -259,7 +294,7 @@ class MainWindow(QMainWindow):
     def _open_link(self, url: str) -> None:
         target = QUrl(url)
         if target.scheme().lower() in _SAFE_SCHEMES:
-            QDesktopServices.openUrl(target)
+            self._open_outside(target)
             return
         box = QMessageBox(self)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -270,8 +305,16 @@ class MainWindow(QMainWindow):
         box.setInformativeText(url[:MAX_SHOWN_URL])
         open_button = box.addButton(self.tr("Open"), QMessageBox.ButtonRole.AcceptRole)
         box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
-        open_button.clicked.connect(lambda: QDesktopServices.openUrl(target))
+        open_button.clicked.connect(lambda: self._open_outside(target))
         box.open()
+
+    def _open_outside(self, target: QUrl) -> None:
+        if not QDesktopServices.openUrl(target):
+            text = self.tr("No program could be found to open this link.")
+            url = target.toString()
+            self.toast.show_message(
+                text, button=self.tr("Copy address"), action=lambda: QGuiApplication.clipboard().setText(url)
+            )
 
     @Slot()
     def _show_about(self) -> None:

@@ -22,6 +22,7 @@ from app.domain.errors import KnownError
 from app.ui.bridge import Bridge
 
 _ID_ROLE: Final = Qt.ItemDataRole.UserRole
+_TITLE_ROLE: Final = Qt.ItemDataRole.UserRole + 1
 
 
 class RecentlyDeleted(QDialog):
@@ -45,6 +46,7 @@ class RecentlyDeleted(QDialog):
         self._list.doubleClicked.connect(self._restore_clicked)
         self._restore_button = QPushButton(self.tr("Restore"))
         self._restore_button.clicked.connect(self._restore)
+        self._restore_button.setDefault(True)
         self._purge_button = QPushButton(self.tr("Remove for good…"))
         self._purge_button.clicked.connect(self._ask_to_purge)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
@@ -83,6 +85,7 @@ class RecentlyDeleted(QDialog):
         title = chat.title or self.tr("New chat")
         item = QListWidgetItem(self.tr("{title} — deleted {moment}").format(title=title, moment=moment))
         item.setData(_ID_ROLE, chat.id)
+        item.setData(_TITLE_ROLE, title)
         return item
 
     @Slot()
@@ -124,9 +127,12 @@ class RecentlyDeleted(QDialog):
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle(self.tr("Remove for good"))
         box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setText(self.tr("Remove this chat for good? It can't be brought back."))
+        item = self._list.currentItem()
+        assert item is not None
+        question = self.tr("Remove “{title}” for good? It can't be brought back.")
+        box.setText(question.format(title=item.data(_TITLE_ROLE)))
         remove = box.addButton(self.tr("Remove"), QMessageBox.ButtonRole.DestructiveRole)
-        box.addButton(QMessageBox.StandardButton.Cancel)
+        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
         remove.clicked.connect(lambda: self._tasks.spawn(self._purge(session), name="remove a chat"))
         box.open()
 

@@ -13,20 +13,22 @@ SHOW_MS: Final = 10_000
 class Toast(QFrame):
     """Shows one message at a time; stays while the pointer or the focus is on it."""
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, parent: QWidget, bottom: Callable[[], int]) -> None:
+        """`bottom` gives the height in pixels of what it must not cover at the lower edge of `parent`."""
         super().__init__(parent)
         self._host = parent
+        self._bottom = bottom
         self.setObjectName("toast")
         self._text = QLabel()
         self._text.setTextFormat(Qt.TextFormat.PlainText)
         self._text.setWordWrap(True)
-        self._button = QPushButton()
-        self._button.clicked.connect(self._act)
+        self.button = QPushButton()
+        self.button.clicked.connect(self._act)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(16, 10, 12, 10)
         layout.setSpacing(16)
         layout.addWidget(self._text, 1)
-        layout.addWidget(self._button)
+        layout.addWidget(self.button)
         self._action: Callable[[], None] | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -37,8 +39,8 @@ class Toast(QFrame):
     def show_message(self, text: str, *, button: str = "", action: Callable[[], None] | None = None) -> None:
         """Show `text`, and `button` if there is an `action`."""
         self._text.setText(text)
-        self._button.setText(button)
-        self._button.setVisible(action is not None)
+        self.button.setText(button)
+        self.button.setVisible(action is not None)
         self._action = action
         self._place()
         self.show()
@@ -61,7 +63,7 @@ class Toast(QFrame):
 
     @Slot()
     def _time_is_up(self) -> None:
-        if self.underMouse() or self._button.hasFocus():
+        if self.underMouse() or self.button.hasFocus():
             self._timer.start(SHOW_MS)
         else:
             self.hide()
@@ -73,4 +75,4 @@ class Toast(QFrame):
         self.setFixedWidth(width)
         height = max(self.heightForWidth(width), self.sizeHint().height())
         self.setFixedHeight(height)
-        self.move(QPoint((parent.width() - width) // 2, parent.height() - height - 24))
+        self.move(QPoint((parent.width() - width) // 2, parent.height() - self._bottom() - height - 12))

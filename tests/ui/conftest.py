@@ -56,12 +56,17 @@ class Desk:
     def window(self) -> MainWindow:
         return self.program.window
 
-    def _start(self) -> Program:
+    def show(self) -> Program:
+        """Start and show the window, without waiting for anything."""
         options = Options(data_dir=self.root, words_per_second=math.inf, is_new_instance=True)
         program = Program(options, self._make_manager)
         self.qtbot.addWidget(program.window)
         program.window.show()
         program.window.activateWindow()
+        return program
+
+    def _start(self) -> Program:
+        program = self.show()
         self.qtbot.waitUntil(lambda: bool(program.window.controller.session), timeout=10_000)
         return program
 

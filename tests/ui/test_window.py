@@ -1,12 +1,13 @@
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QInputMethodEvent
-from PySide6.QtWidgets import QApplication, QDialog, QListWidget, QPushButton
+from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QListWidget, QMenu, QPushButton
 
 from app.domain.errors import ErrorKind, ProviderError
 from app.domain.rows import Flag
 from app.history.files import ChatFiles
 from app.providers.base import TextPiece
+from app.ui.chat.items import ItemAction
 from app.ui.chats_model import Mark
 from tests.fakes.scripted import Hold, reply
 from tests.ui.conftest import Desk
@@ -223,7 +224,7 @@ def test_a_deleted_chat_comes_back_with_undo(desk: Desk) -> None:
     desk.until(lambda: desk.session not in ("", session))
     assert desk.titles() == ["New chat"]
     assert "keep me" in desk.window.toast._text.text()
-    desk.qtbot.mouseClick(desk.window.toast._button, Qt.MouseButton.LeftButton)
+    desk.qtbot.mouseClick(desk.window.toast.button, Qt.MouseButton.LeftButton)
     desk.until(lambda: desk.session == session)
     assert "one" in desk.shown()
     assert not desk.window.toast.isVisible()
@@ -444,3 +445,265 @@ def test_a_reply_that_ends_while_its_chat_opens_is_shown(desk: Desk) -> None:
         desk.until(lambda first=first: desk.session == first)  # type: ignore[misc]
         desk.idle()
         assert desk.shown().count(f"reply {number} is whole") == 1
+
+
+# What using it as a person has found
+
+
+def test_what_is_typed_before_the_first_chat_is_open_is_kept(desk: Desk) -> None:
+    desk.close()
+    desk.program = desk.show()
+    assert not desk.session
+    desk.type("early bird")
+    desk.until(lambda: bool(desk.session))
+    assert desk.window.page.composer.text() == "early bird"
+    desk.restart()
+    assert desk.window.page.composer.text() == "early bird"
+
+
+def test_a_reply_the_disk_refuses_says_so_and_is_saved_again(desk: Desk) -> None:
+    hold = Hold()
+    desk.provider.play([TextPiece("precious"), hold, *reply(" words")])
+    desk.type("go")
+    desk.press(Qt.Key.Key_Return)
+    desk.reached(hold)
+    files = ChatFiles(desk.root / "sessions" / desk.session)
+    saved = files.chat.read_bytes()
+    files.chat.unlink()
+    files.chat.mkdir()
+    hold.release()
+    desk.until(lambda: "not saved yet" in desk.spoken())
+    desk.idle()
+    assert "precious words" in desk.spoken()
+    assert "no reply" not in desk.spoken()
+    assert not desk.window.actions_.resume.isEnabled()
+    files.chat.rmdir()
+    files.chat.write_bytes(saved)
+    desk.window.page.transcript.action_triggered.emit("", ItemAction.SAVE)
+    desk.until(lambda: "not saved yet" not in desk.spoken())
+    assert [row.text for row in desk.rows()] == ["go", "precious words"]
+
+
+def test_a_title_that_is_being_typed_survives_the_end_of_a_reply(desk: Desk) -> None:
+    hold = Hold()
+    desk.provider.play([TextPiece("x"), hold, *reply("y")])
+    desk.type("first words")
+    desk.press(Qt.Key.Key_Return)
+    desk.reached(hold)
+    desk.until(lambda: desk.titles() == ["first words"])
+    desk.window.actions_.rename.trigger()
+    editor = QApplication.focusWidget()
+    assert isinstance(editor, QLineEdit)
+    desk.qtbot.keyClicks(editor, "Half typed")
+    hold.release()
+    desk.idle()
+    assert editor.text() == "Half typed"
+    desk.qtbot.keyClick(editor, Qt.Key.Key_Return)
+    desk.until(lambda: desk.titles() == ["Half typed"])
+
+
+def test_renaming_a_chat_without_a_title_to_nothing_leaves_it_so(desk: Desk) -> None:
+    desk.window.actions_.rename.trigger()
+    editor = QApplication.focusWidget()
+    assert isinstance(editor, QLineEdit)
+    desk.qtbot.keyClick(editor, Qt.Key.Key_Return)
+    desk.until(desk.window.panel.list.hasFocus)
+    desk.provider.play(reply("ok"))
+    desk.window.page.composer.field.setFocus()
+    desk.say("a title of its own")
+    assert desk.titles() == ["a title of its own"]
+
+
+@pytest.mark.parametrize("text", ["10\u00a0km", "a\u2028b", "tab\tand  two spaces", "x\u200by"])
+def test_a_message_is_kept_to_the_character(desk: Desk, text: str) -> None:
+    desk.provider.play(reply("ok"))
+    desk.window.page.composer.set_text(text)
+    desk.press(Qt.Key.Key_Return)
+    desk.until(lambda: len(desk.rows()) == 2)
+    desk.idle()
+    assert desk.rows()[0].text == text
+
+
+@pytest.mark.parametrize("text", ["\u200b", " \n\t", "\ufeff"])
+def test_a_message_that_cannot_be_seen_is_not_sent(desk: Desk, text: str) -> None:
+    desk.window.page.composer.set_text(text)
+    assert not desk.window.page.composer._button.isEnabled()
+    desk.press(Qt.Key.Key_Return)
+    assert desk.rows() == []
+    desk.window.page.composer.set_text("")
+
+
+def test_html_alone_is_pasted_as_its_text(desk: Desk) -> None:
+    from PySide6.QtCore import QMimeData
+
+    data = QMimeData()
+    data.setHtml('<img src="file:///dev/zero"><p>one <b>two</b></p>')
+    QGuiApplication.clipboard().setMimeData(data)
+    desk.window.page.composer.field.paste()
+    assert desk.window.page.composer.text().strip("\ufffc\n ") == "one two"
+    desk.window.page.composer.set_text("")
+
+
+def two_chats(desk: Desk) -> tuple[str, str]:
+    """Say something in a first chat, and open a second, empty one."""
+    first = desk.session
+    desk.window.actions_.new_chat.trigger()
+    desk.until(lambda: desk.session not in ("", first))
+    return first, desk.session
+
+
+def test_coming_back_to_a_running_reply_offers_no_second_one(desk: Desk) -> None:
+    hold = Hold()
+    desk.provider.play([TextPiece("half "), hold, *reply("done")])
+    desk.type("go")
+    desk.press(Qt.Key.Key_Return)
+    desk.reached(hold)
+    first, _ = two_chats(desk)
+    desk.window.chats.open(first)
+    desk.until(lambda: desk.session == first)
+    assert "half" in desk.spoken()
+    assert "no reply" not in desk.spoken()
+    assert not desk.window.actions_.resume.isEnabled()
+    hold.release()
+    desk.idle()
+
+
+def test_coming_back_to_a_chat_that_waits_shows_what_for(desk: Desk) -> None:
+    desk.provider.play([ProviderError(ErrorKind.RATE_LIMIT, retry_after_seconds=200)])
+    desk.type("go")
+    desk.press(Qt.Key.Key_Return)
+    hint = desk.window.page.composer._hint
+    desk.until(lambda: "Trying again" in hint.text())
+    assert "Waiting to try again" in desk.spoken()
+    first, second = two_chats(desk)
+    assert "Trying again" not in hint.text()
+    desk.window.chats.open(first)
+    desk.until(lambda: desk.session == first)
+    assert "Trying again" in hint.text()
+    assert "Waiting to try again" in desk.spoken()
+    desk.press(Qt.Key.Key_Escape)
+    desk.idle()
+    assert "Waiting to try again" not in desk.spoken()
+    assert second != first
+
+
+def test_tab_reaches_everything_both_ways(desk: Desk) -> None:
+    desk.provider.play(reply("one"))
+    desk.say("a")
+    desk.type("x")
+    window = desk.window
+    window.page.composer.field.setFocus()
+    walks = []
+    for key in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
+        walked = []
+        for _ in range(20):
+            walked.append(QApplication.focusWidget())
+            desk.qtbot.keyClick(QApplication.focusWidget(), key)
+        walks.append({widget for widget in walked if widget is not None})
+        window.page.composer.field.setFocus()
+    wanted = {window.panel._new, window.panel.list, window.page._header.panel_button, window.page.transcript}
+    wanted |= {window.page.composer.field, window.page.composer._button}
+    assert wanted <= walks[0]
+    assert wanted <= walks[1]
+
+
+def test_enter_in_the_list_goes_on_to_the_message_field(desk: Desk) -> None:
+    window = desk.window
+    window.resize(360, 640)
+    desk.until(lambda: not window.panel.isVisible())
+    window.actions_.show_chats.trigger()
+    assert QApplication.focusWidget() is window.panel.list
+    desk.qtbot.keyClick(window.panel.list, Qt.Key.Key_Return)
+    assert window.page.isVisible()
+    assert QApplication.focusWidget() is window.page.composer.field
+    window.actions_.show_chats.trigger()
+    window.actions_.next_pane.trigger()
+    assert QApplication.focusWidget() is window.page.composer.field
+
+
+def test_every_delete_can_be_undone_by_the_keyboard(desk: Desk) -> None:
+    desk.provider.play(reply("one"), reply("two"))
+    desk.say("first chat")
+    two_chats(desk)
+    desk.say("second chat")
+    undo = desk.window.actions_.undo_delete
+    assert not undo.isEnabled()
+    for _ in range(2):
+        count = len(desk.titles())
+        desk.window.actions_.delete.trigger()
+        desk.until(lambda count=count: len(desk.titles()) < count or desk.titles() == ["New chat"])  # type: ignore[misc]
+        desk.until(lambda: bool(desk.session))
+    for title in ("first chat", "second chat"):
+        desk.until(undo.isEnabled)
+        undo.trigger()
+        desk.until(lambda title=title: title in desk.titles())  # type: ignore[misc]
+    assert not undo.isEnabled()
+    assert not desk.window.toast.isVisible()
+
+
+def test_a_chat_that_cannot_be_opened_says_why_and_tries_again(desk: Desk) -> None:
+    desk.provider.play(reply("one"))
+    desk.say("a")
+    first, _ = two_chats(desk)
+    files = ChatFiles(desk.root / "sessions" / first)
+    saved = files.chat.read_bytes()
+    files.chat.unlink()
+    files.chat.mkdir()
+    desk.window.chats.open(first)
+    banner = desk.window.page.banner
+    desk.until(banner._button.isVisible)
+    files.chat.rmdir()
+    files.chat.write_bytes(saved)
+    desk.qtbot.mouseClick(banner._button, Qt.MouseButton.LeftButton)
+    desk.until(lambda: desk.session == first)
+    assert "one" in desk.shown()
+    assert not banner.isVisible()
+
+
+def test_a_data_folder_that_cannot_be_read_is_named(desk: Desk) -> None:
+    desk.close()
+    moved = desk.root.rename(desk.root.parent / "moved")
+    desk.root.write_text("a file where the folder should be")
+    desk.program = desk.show()
+    banner = desk.window.page.banner
+    desk.until(banner.isVisible)
+    assert str(desk.root) in banner._text.text()
+    assert desk.window.page.composer.field.isReadOnly()
+    desk.root.unlink()
+    moved.rename(desk.root)
+    desk.qtbot.mouseClick(banner._button, Qt.MouseButton.LeftButton)
+    desk.until(lambda: bool(desk.session))
+
+
+def test_a_chat_that_has_outgrown_its_model_leads_to_a_new_one(desk: Desk) -> None:
+    desk.provider.play([ProviderError(ErrorKind.CONTEXT_EXCEEDED)])
+    desk.say("long")
+    first = desk.session
+    desk.window.page.transcript.action_triggered.emit("", ItemAction.NEW_CHAT)
+    desk.until(lambda: desk.session not in ("", first))
+    assert desk.window.page.shows_empty
+
+
+def test_the_edit_menu_offers_what_can_be_done(desk: Desk) -> None:
+    actions = desk.window.actions_
+    menu = next(menu for menu in desk.window.menuBar().findChildren(QMenu) if menu.title() == "&Edit")
+    all_of_them = (actions.undo, actions.redo, actions.cut, actions.copy, actions.paste, actions.select_all)
+
+    def offered() -> list[bool]:
+        menu.aboutToShow.emit()
+        found = [action.isEnabled() for action in all_of_them]
+        menu.aboutToHide.emit()
+        return found
+
+    QGuiApplication.clipboard().clear()
+    field = desk.window.page.composer.field
+    field.setFocus()
+    assert offered() == [False] * 6
+    desk.type("text")
+    field.selectAll()
+    QGuiApplication.clipboard().setText("x")
+    assert offered() == [True, False, True, True, True, True]
+    desk.window.panel.list.setFocus()
+    assert offered() == [False] * 6
+    assert all(action.isEnabled() for action in all_of_them), "keys work when the menu is shut"
+    desk.window.page.composer.set_text("")

@@ -15,6 +15,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.domain.text import is_blank
+from app.ui.chat.safe_document import SafeDocument
 from app.ui.theme import Theme, tinted_icon
 
 MOST_HEIGHT: Final = 0.4
@@ -64,9 +66,13 @@ class ComposerField(QPlainTextEdit):
     def insertFromMimeData(self, source: QMimeData) -> None:
         if source.hasText():
             self.insertPlainText(source.text())
+        elif source.hasHtml():
+            document = SafeDocument()
+            document.setHtml(source.html())
+            self.insertPlainText(document.toPlainText())
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        return source.hasText()
+        return source.hasText() or source.hasHtml()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
@@ -105,6 +111,7 @@ class Composer(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._is_streaming = False
         self._may_write = True
+        self._hint_is_error = False
         self.field = ComposerField()
         self.field.setPlaceholderText(self.tr("Write a message…"))
         self.field.setAccessibleName(self.tr("Message"))
@@ -136,7 +143,6 @@ class Composer(QWidget):
         outer.addStretch(1)
         outer.addWidget(column, 1000)
         outer.addStretch(1)
-        self.setFocusProxy(self.field)
         self.field.submitted.connect(self.submit)
         self.field.focus_changed.connect(self._show_focus)
         self.field.textChanged.connect(self._text_changed)
@@ -157,8 +163,11 @@ class Composer(QWidget):
         layout.setContentsMargins(0, 0, width, 0)
 
     def text(self) -> str:
-        """Return what stands in the field."""
-        return self.field.toPlainText()
+        """Return what stands in the field, to the character; only paragraph separators become line feeds.
+
+        Qt's plain text would turn no-break spaces into spaces.
+        """
+        return self.field.document().toRawText().replace("\u2029", "\n")
 
     def set_text(self, text: str) -> None:
         """Replace what stands in the field; the cursor goes behind it."""
@@ -171,25 +180,35 @@ class Composer(QWidget):
         """Say whether a reply is being written, so that Send is Stop."""
         if on != self._is_streaming:
             self._is_streaming = on
-            self.set_hint("")
+            if on or not self._hint_is_error:
+                self.set_hint("")
         self._show_button()
 
     def set_writable(self, *, on: bool) -> None:
         """Say whether messages may be written here at all."""
-        self._may_write = on
         self.field.setReadOnly(not on)
+        if on != self._may_write:
+            self._may_write = on
+            self.field.setPlaceholderText(self.tr("Write a message…") if on else self.tr("This chat can only be read"))
+            self.set_hint("")
         self._show_button()
 
     def set_hint(self, text: str, *, is_error: bool = False) -> None:
         """Show a line below the field; empty shows how to send."""
-        self._hint.setText(text or self.tr("Enter sends, Shift+Enter starts a new line"))
+        self._hint_is_error = is_error
+        self._hint.setText(text or self._usual_hint())
         self._hint.setProperty("isError", is_error)
         self._hint.style().polish(self._hint)
+
+    def _usual_hint(self) -> str:
+        if self._is_streaming:
+            return self.tr("Esc stops the reply")
+        return self.tr("Enter sends, Shift+Enter starts a new line") if self._may_write else ""
 
     @Slot()
     def submit(self) -> None:
         """Ask to send what stands in the field; while a reply is written, say that the draft stays."""
-        if not self._may_write or not self.text().strip():
+        if not self._may_write or is_blank(self.text()):
             return
         if self._is_streaming:
             self.set_hint(self.tr("Your draft is kept. Send it when the reply has ended, or stop the reply first."))
@@ -219,7 +238,7 @@ class Composer(QWidget):
         self._button.setIcon(self._stop_icon if self._is_streaming else self._send_icon)
         self._button.setAccessibleName(name)
         self._button.setToolTip(f"{name} ({keys})")
-        self._button.setEnabled(self._is_streaming or (self._may_write and bool(self.text().strip())))
+        self._button.setEnabled(self._is_streaming or (self._may_write and not is_blank(self.text())))
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -14,6 +15,7 @@ from app.domain.events import (
     ReplyDelta,
     ReplyDropped,
     ReplyStarted,
+    ReplyUnsaved,
     RetryScheduled,
     RowsAppended,
     SessionBroke,
@@ -21,6 +23,7 @@ from app.domain.events import (
     StateChanged,
 )
 from app.domain.ids import NewId
+from app.domain.text import is_blank
 from app.session.inputs import Input, Refused, ResumeTurn, UserInput
 from app.ui.bridge import Bridge
 from app.ui.chat.drafts import DraftKeeper
@@ -44,6 +47,7 @@ class ChatController(QObject):
     """What may be done with the open chat is another thing now."""
     failed = Signal(str)
     """A sentence for people about something that could not be done."""
+    new_chat_wanted = Signal()
 
     def __init__(
         self,
@@ -65,6 +69,7 @@ class ChatController(QObject):
         self.session = ""
         self._asked_for = ""
         self._sent = UserInput("", "")
+        self._unopened = ""
         self._typed_before = ""
         self._is_warm = False
         page.composer.text_changed.connect(self._warm_up)
@@ -73,6 +78,7 @@ class ChatController(QObject):
         self._shown: set[str] = set()
         self._last_row: Row | None = None
         self._action_item: Item | None = None
+        self._unsaved: Row | None = None
         self._access = Access.WRITABLE
         self._holder = ""
         self._state = TurnState.IDLE
@@ -84,7 +90,7 @@ class ChatController(QObject):
         page.empty.prompt_chosen.connect(self.send)
         page.transcript.older_wanted.connect(self._load_older)
         page.transcript.action_triggered.connect(self._act)
-        page.banner.button_pressed.connect(self._take_over)
+        page.banner.button_pressed.connect(self._press_banner)
 
     # What the window asks
 
@@ -97,7 +103,7 @@ class ChatController(QObject):
         self._early = []
         self._typed_before = "" if left else self._page.composer.text()
         # What is typed until the other chat is there would belong to neither.
-        self._page.composer.set_writable(on=False)
+        self._page.composer.field.setReadOnly(True)
         self._tasks.spawn(self._open(session, left), name="open a chat")
 
     def close(self) -> None:
@@ -123,7 +129,7 @@ class ChatController(QObject):
     @Slot(str)
     def send(self, text: str) -> None:
         """Send a message in the open chat."""
-        if self.session and not self._state.is_active and text.strip():
+        if self.session and not self._state.is_active and not is_blank(text):
             self._ask(UserInput(self._new_id(), text))
 
     @Slot()
@@ -155,8 +161,22 @@ class ChatController(QObject):
         match event:
             case RowsAppended():
                 self._show_rows(event.rows)
+            case StateChanged():
+                self._set_state(event.state)
+            case AccessChanged(access=Access.WRITABLE) if self._access is not Access.WRITABLE:
+                # Title, draft and rows may all be others by now.
+                self._show_again(event.session)
+            case AccessChanged():
+                self._set_access(event.access, event.holder)
+            case SessionBroke():
+                self._page.composer.set_hint(event.reason, is_error=True)
+            case _:
+                self._hear_of_reply(event)
+
+    def _hear_of_reply(self, event: SessionEvent) -> None:
+        match event:
             case ReplyStarted():
-                self._retry.end()
+                self._end_waiting()
                 self._show_live()
             case ReplyDelta():
                 self._show_live_text(event)
@@ -164,13 +184,9 @@ class ChatController(QObject):
                 self._shown.discard(event.row_id)
                 self._page.transcript.remove_item(event.row_id)
             case RetryScheduled():
-                self._retry.begin(event)
-            case StateChanged():
-                self._set_state(event.state)
-            case AccessChanged():
-                self._set_access(event.access, event.holder)
-            case SessionBroke():
-                self._page.composer.set_hint(event.reason, is_error=True)
+                self._show_waiting(event)
+            case ReplyUnsaved():
+                self._show_unsaved(event.row, event.reason)
             case _:
                 pass
 
@@ -184,7 +200,8 @@ class ChatController(QObject):
         except KnownError as error:
             if session == self._asked_for:
                 self.close()
-                self.failed.emit(str(error))
+                self._unopened = session
+                self._page.banner.show_text(str(error), self.tr("Try again"))
             return
         if session != self._asked_for:
             # The person has gone on to another chat meanwhile.
@@ -201,24 +218,31 @@ class ChatController(QObject):
         self._last_row = last_message(opened.page.entries)
         self._page.transcript.set_items(items, more_above=not opened.page.exhausted)
         self._older = None if opened.page.exhausted else opened.page.next
+        self._state = self._live.state(self.session) or opened.state
         self._set_access(opened.access, opened.holder)
         self._drafts.watch(self.session, opened.draft, typed_before=self._typed_before)
         self._typed_before = ""
         self._page.show_empty(on=not items and opened.page.exhausted and self._live.reply(self.session) is None)
-        self._set_state(self._live.state(self.session) or opened.state)
+        self._set_state(self._state)
         self._show_live()
+        if (retry := self._live.retry(self.session)) is not None:
+            self._show_waiting(retry)
+        if opened.unsaved is not None:
+            self._show_unsaved(opened.unsaved, opened.unsaved_reason)
         if items:
             self._warm_up()
         early, self._early = self._early, []
         for event in early:
-            if isinstance(event, RowsAppended | AccessChanged | SessionBroke):
+            if isinstance(event, RowsAppended | AccessChanged | SessionBroke | ReplyUnsaved):
                 self.hear(event)
         self.state_changed.emit()
 
     def _reset(self) -> None:
         self._shown.clear()
+        self._unopened = ""
         self._last_row = None
         self._action_item = None
+        self._unsaved = None
         self._older = None
         self._state = TurnState.IDLE
         self._retry.end()
@@ -260,6 +284,8 @@ class ChatController(QObject):
 
         self._drop_action()
         for row in rows:
+            if self._unsaved is not None and row.id == self._unsaved.id:
+                self._unsaved = None
             item = item_of(row, self._model_name)
             if item is None:
                 continue
@@ -300,9 +326,9 @@ class ChatController(QObject):
     def _set_state(self, state: TurnState) -> None:
         self._state = state
         self._page.composer.set_streaming(on=state.is_active)
+        self._drop_action()
         if not state.is_active:
-            self._retry.end()
-            self._drop_action()
+            self._end_waiting()
             self._offer_action()
         self.state_changed.emit()
 
@@ -312,14 +338,14 @@ class ChatController(QObject):
         from app.ui.chat.row_items import item_of, open_turn_item, with_action
 
         row = self._last_row
-        if row is None or self._state.is_active or self._access is not Access.WRITABLE:
+        if row is None or self._state.is_active or self._access is not Access.WRITABLE or self._unsaved is not None:
             return
         if row.role == "user":
             self._action_item = open_turn_item(row.id)
             self._page.transcript.append_item(self._action_item)
         elif is_cut_off(row) and (item := item_of(row, self._model_name)) is not None:
             self._action_item = item
-            self._page.transcript.update_item(with_action(item))
+            self._page.transcript.update_item(with_action(item, row))
 
     def _drop_action(self) -> None:
         item, self._action_item = self._action_item, None
@@ -330,15 +356,43 @@ class ChatController(QObject):
         else:
             self._page.transcript.update_item(item)
 
+    def _show_unsaved(self, row: Row, reason: str) -> None:
+        """Show a reply that the disk refuses so far, with a way to try again."""
+        from app.ui.chat.row_items import item_of, unsaved_item
+
+        item = item_of(row, self._model_name)
+        if item is None:
+            return
+        self._unsaved = row
+        self._drop_action()
+        self._page.show_empty(on=False)
+        self._shown.add(row.id)
+        # Replaces the running reply if it is shown.
+        self._page.transcript.append_item(unsaved_item(item, reason))
+
+    def _show_waiting(self, retry: RetryScheduled) -> None:
+        from app.ui.chat.row_items import waiting_item
+
+        self._retry.begin(retry)
+        self._page.transcript.append_item(waiting_item(retry))
+
+    def _end_waiting(self) -> None:
+        self._retry.end()
+        self._page.transcript.remove_item(f"waiting-{self.session}")
+
     def _set_access(self, access: Access, holder: str) -> None:
         self._access, self._holder = access, holder
         self._page.composer.set_writable(on=access is Access.WRITABLE)
+        self._page.empty.setEnabled(access is Access.WRITABLE)
         match access:
             case Access.WRITABLE:
                 self._page.banner.show_text("")
             case Access.HELD_ELSEWHERE:
                 text = self.tr("This chat is open in {holder}. You can read along here.").format(holder=holder)
                 self._page.banner.show_text(text)
+            case Access.UNWRITABLE:
+                text = self.tr("{reason} The chat can only be read.").format(reason=holder)
+                self._page.banner.show_text(text, self.tr("Try again"))
             case Access.FREE:
                 text = self.tr("This chat was open elsewhere and is free again.")
                 self._page.banner.show_text(text, self.tr("Open here"))
@@ -356,12 +410,39 @@ class ChatController(QObject):
 
     @Slot(str, object)
     def _act(self, _item_id: str, action: ItemAction) -> None:
-        if action in (ItemAction.CONTINUE, ItemAction.RETRY):
-            self.resume()
+        match action:
+            case ItemAction.CONTINUE | ItemAction.RETRY:
+                self.resume()
+            case ItemAction.NEW_CHAT:
+                self.new_chat_wanted.emit()
+            case ItemAction.SAVE:
+                self._tasks.spawn(self._save_owed(self.session), name="save a reply")
+
+    async def _save_owed(self, session: str) -> None:
+        try:
+            await self._bridge.save_owed(session)
+        except KnownError as error:
+            if session == self.session and self._unsaved is not None:
+                self._show_unsaved(self._unsaved, str(error))
 
     @Slot()
-    def _take_over(self) -> None:
-        self._tasks.spawn(self._take_over_chat(self.session), name="take over a chat")
+    def _press_banner(self) -> None:
+        """Do what the line under the header offers."""
+        if self._unopened or self._access is Access.UNWRITABLE:
+            self._tasks.spawn(self._open_again(self._unopened or self.session), name="open a chat again")
+        else:
+            self._tasks.spawn(self._take_over_chat(self.session), name="take over a chat")
+
+    async def _open_again(self, session: str) -> None:
+        """Open a chat anew: its worker learns again what it may do."""
+        with contextlib.suppress(KnownError):
+            await self._bridge.leave_chat(session)
+        self._show_again(session)
+
+    def _show_again(self, session: str) -> None:
+        self._drafts.watch("", "")
+        self._asked_for = ""
+        self.open(session)
 
     async def _take_over_chat(self, session: str) -> None:
         """Ask for the right to write; rows missed until now and the right itself are told as events."""

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QIcon, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from app.assets import resource
 
@@ -47,6 +47,7 @@ class EmptyPage(QScrollArea):
             layout.addWidget(self._prompt_button(prompt))
         holder = QWidget()
         holder.setObjectName("emptyPage")
+        holder.setMinimumWidth(1)
         across = QHBoxLayout()
         across.addStretch(1)
         across.addWidget(self._column)
@@ -65,6 +66,7 @@ class EmptyPage(QScrollArea):
     def _prompt_button(self, prompt: str) -> QPushButton:
         button = QPushButton(prompt)
         button.setObjectName("prompt")
+        button.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         button.setToolTip(self.tr("Send “{prompt}”").format(prompt=prompt))
         button.clicked.connect(lambda: self.prompt_chosen.emit(prompt))
         return button

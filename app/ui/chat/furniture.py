@@ -60,6 +60,10 @@ def action_text(action: ItemAction) -> str:
             return QCoreApplication.translate("TranscriptView", "Continue")
         case ItemAction.RETRY:
             return QCoreApplication.translate("TranscriptView", "Try again")
+        case ItemAction.NEW_CHAT:
+            return QCoreApplication.translate("TranscriptView", "New chat")
+        case ItemAction.SAVE:
+            return QCoreApplication.translate("TranscriptView", "Save again")
 
 
 def paint_header(painter: QPainter, style: Style, item: Item, rect: QRectF) -> None:

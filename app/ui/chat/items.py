@@ -25,6 +25,8 @@ class ItemAction(StrEnum):
 
     CONTINUE = "continue"
     RETRY = "retry"
+    NEW_CHAT = "new_chat"
+    SAVE = "save"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,8 @@
 The interface hears every event, so a chat that is opened in mid-reply shows what came before.
 """
 
-from dataclasses import dataclass, field
+import time
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from app.domain.chats import TurnState
@@ -11,6 +12,7 @@ from app.domain.events import (
     ReplyDelta,
     ReplyDropped,
     ReplyStarted,
+    RetryScheduled,
     RowsAppended,
     SessionEvent,
     StateChanged,
@@ -44,6 +46,7 @@ class LiveReplies:
     def __init__(self) -> None:
         self._replies: dict[str, LiveReply] = {}
         self._states: dict[str, TurnState] = {}
+        self._retries: dict[str, tuple[RetryScheduled, float]] = {}
 
     def hear(self, event: SessionEvent) -> None:
         """Take note of an event of any chat."""
@@ -52,7 +55,11 @@ class LiveReplies:
                 self._states[event.session] = event.state
                 if not event.state.is_active:
                     self._replies.pop(event.session, None)
+                    self._retries.pop(event.session, None)
+            case RetryScheduled():
+                self._retries[event.session] = (event, time.monotonic() + event.delay_seconds)
             case ReplyStarted():
+                self._retries.pop(event.session, None)
                 self._replies[event.session] = LiveReply(event.row_id, event.model)
             case ReplyDelta():
                 reply = self._replies.get(event.session)
@@ -69,6 +76,13 @@ class LiveReplies:
     def reply(self, session: str) -> LiveReply | None:
         """Return the running reply of a chat."""
         return self._replies.get(session)
+
+    def retry(self, session: str) -> RetryScheduled | None:
+        """Return what a chat waits for, with the time that is left of it."""
+        found = self._retries.get(session)
+        if found is None:
+            return None
+        return replace(found[0], delay_seconds=max(0.0, found[1] - time.monotonic()))
 
     def state(self, session: str) -> TurnState | None:
         """Return what a chat is doing, None if nothing was heard of it."""

@@ -48,7 +48,6 @@ class ChatPage(QWidget):
         layout.addWidget(self.banner)
         layout.addWidget(content, 1)
         layout.addWidget(self.composer)
-        self.setFocusProxy(self.composer)
         self.set_theme(theme)
         bar = self.transcript.verticalScrollBar()
         bar.setEnabled(False)

@@ -42,7 +42,7 @@ class RetryNotice(QObject):
             self._show(self._retry)
 
     def _show(self, retry: RetryScheduled) -> None:
-        text = self.tr("{sentence} Trying again in {seconds} s (try {next} of {most}).").format(
+        text = self.tr("{sentence} Trying again in {seconds} s (try {next} of {most}). Esc stops.").format(
             sentence=error_sentence(retry.error_kind),
             seconds=self._seconds_left,
             next=retry.attempt + 1,

@@ -1,10 +1,13 @@
 """Rows of history as items of the transcript: what each row shows, decided without Qt widgets."""
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QCoreApplication, QLocale, QTime
 
+from app.domain.errors import ErrorKind
+from app.domain.events import RetryScheduled
 from app.domain.rows import Flag, Kind, MediaPart, ReasoningPart, Row, TextPart, ToolPart
 from app.history.reader import DamagedEntry, Entry, RowEntry
 from app.ui.chat.items import Item, ItemAction, Section, Speaker
@@ -17,10 +20,14 @@ ModelName = Callable[[str], str]
 def items_of(entries: Sequence[Entry], model_name: ModelName) -> list[Item]:
     """Return what the transcript shows for `entries`, oldest first; hidden rows show nothing."""
     items: list[Item] = []
-    for entry in entries:
-        item = _damage_item(entry) if isinstance(entry, DamagedEntry) else item_of(entry.row, model_name)
-        if item is not None:
-            items.append(item)
+    for is_plain_damage, group in itertools.groupby(entries, _is_plain_damage):
+        if is_plain_damage:
+            items.append(_damage_item([entry for entry in group if isinstance(entry, DamagedEntry)]))
+            continue
+        for entry in group:
+            item = _oversized_item(entry) if isinstance(entry, DamagedEntry) else item_of(entry.row, model_name)
+            if item is not None:
+                items.append(item)
     return items
 
 
@@ -42,13 +49,28 @@ def item_of(row: Row, model_name: ModelName) -> Item | None:
     return item if row.role == "user" else _with_note(item, row)
 
 
-def with_action(item: Item) -> Item:
+def with_action(item: Item, row: Row) -> Item:
     """Return `item` with the one thing that helps a reply that was cut off.
 
-    Thoughts alone can't be continued: a model is never sent its own.
+    Thoughts alone can't be continued: a model is never sent its own. A chat that has outgrown its model
+    is not helped by another try.
     """
+    if row.error is not None and row.error.kind == ErrorKind.CONTEXT_EXCEEDED:
+        return replace(item, actions=(ItemAction.NEW_CHAT,))
     has_text = any(section.text for section in item.sections if section.kind == "text")
     return replace(item, actions=(ItemAction.CONTINUE if has_text else ItemAction.RETRY,))
+
+
+def unsaved_item(item: Item, reason: str) -> Item:
+    """Return a reply that the disk refuses so far."""
+    note = _tr("This reply is not saved yet. {reason}").format(reason=reason)
+    return replace(item, note=note, is_error=True, actions=(ItemAction.SAVE,))
+
+
+def waiting_item(retry: RetryScheduled) -> Item:
+    """Return what stands below a message while the next try is waited for."""
+    text = _tr("{sentence} Waiting to try again.").format(sentence=error_sentence(retry.error_kind))
+    return _notice(f"waiting-{retry.session}", text)
 
 
 def open_turn_item(row_id: str) -> Item:
@@ -99,15 +121,25 @@ def _with_note(item: Item, row: Row) -> Item:
         return replace(item, note=note, is_error=True)
     if Flag.INTERRUPTED in row.flags:
         says_something = any(section.text for section in item.sections)
-        return replace(item, note=_tr("Stopped here.") if says_something else _tr("Stopped before the first word."))
+        note = _tr("Interrupted here.") if says_something else _tr("Interrupted before the first word.")
+        return replace(item, note=note)
     return item
 
 
-def _damage_item(entry: DamagedEntry) -> Item:
-    if entry.is_oversized:
-        text = _tr("1 entry of {size} is too long to be shown.").format(size=f"{entry.length / 2**20:,.1f} MB")
-    else:
-        text = _tr("1 damaged row is kept on disk and not shown.")
+def _is_plain_damage(entry: Entry) -> bool:
+    return isinstance(entry, DamagedEntry) and not entry.is_oversized
+
+
+def _damage_item(entries: list[DamagedEntry]) -> Item:
+    """Return one notice for neighbouring damage."""
+    text = _tr("1 damaged row is kept on disk and not shown.")
+    if len(entries) > 1:
+        text = _tr("{count} damaged rows are kept on disk and not shown.").format(count=len(entries))
+    return _notice(f"{entries[0].file}-{entries[0].offset}", text)
+
+
+def _oversized_item(entry: DamagedEntry) -> Item:
+    text = _tr("1 entry of {size} is too long to be shown.").format(size=f"{entry.length / 2**20:,.1f} MB")
     return _notice(f"{entry.file}-{entry.offset}", text)
 
 

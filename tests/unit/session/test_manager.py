@@ -299,3 +299,46 @@ async def test_a_chat_is_listed_although_another_vanishes(program: Program) -> N
     first.files.meta.unlink()
     first.files.meta.mkdir()
     assert {chat.id for chat in await program.manager.list_chats()} == {first.session, second.session}
+
+
+async def test_a_new_chat_is_an_empty_one_that_is_there(program: Program, other: Program) -> None:
+    chat = await program.new_chat()
+    assert (await program.manager.new_chat("scripted/model")).id == chat.session, "shown here"
+    await program.manager.leave_chat(chat.session)
+    assert (await program.manager.new_chat("scripted/model")).id == chat.session, "open nowhere"
+    await other.manager.open_chat(chat.session)
+    assert (await program.manager.new_chat("scripted/model")).id != chat.session, "shown elsewhere"
+    await other.manager.close()
+    program.provider.play(reply("ok"))
+    await program.manager.open_chat(chat.session)
+    await chat.say("\u200b.")
+    assert (await program.manager.new_chat("scripted/model")).id != chat.session, "something was said"
+
+
+async def test_a_chat_whose_folder_is_read_only_can_be_read(program: Program) -> None:
+    """A lock that can't be made: a folder stands where its file should be."""
+    chat = await program.new_chat()
+    program.provider.play(reply("ok"))
+    await chat.say("hi")
+    await program.manager.close()
+    lock = chat.files.folder / "session.lock"
+    lock.unlink(missing_ok=True)
+    lock.mkdir()
+    await program.restart()
+    opened = await program.manager.open_chat(chat.session)
+    assert (opened.access, len(opened.page.entries)) == (Access.UNWRITABLE, 2)
+    assert "can't be locked" in opened.holder
+    assert isinstance(await chat.send("no"), Refused)
+    with pytest.raises(StorageError):
+        await program.manager.rename_chat(chat.session, "no")
+    await program.manager.save_draft(chat.session, "no")
+    lock.rmdir()
+
+
+async def test_a_chat_made_again_without_a_model_gets_the_default_one(program: Program) -> None:
+    chat = await program.new_chat()
+    await program.manager.close()
+    chat.files.meta.unlink()
+    program.provider.play(reply("ok"))
+    await program.restart()
+    assert await chat.say("hi") == Accepted()

@@ -3,8 +3,8 @@ import asyncio
 import pytest
 
 from app.domain.chats import TurnState
-from app.domain.errors import ErrorKind, ProviderError
-from app.domain.events import ReplyDropped, ReplyStarted, RetryScheduled, SessionBroke
+from app.domain.errors import ErrorKind, ProviderError, StorageError
+from app.domain.events import ReplyDropped, ReplyStarted, ReplyUnsaved, RetryScheduled, SessionBroke
 from app.domain.rows import Flag, Kind, Row, TextPart
 from app.history.codec import encode_row
 from app.history.partial import PartialFile
@@ -155,7 +155,7 @@ async def test_nothing_is_sent_while_a_reply_is_written(program: Program) -> Non
     assert chat.texts() == ["hi", "ok"]
 
 
-@pytest.mark.parametrize("text", ["", "  \n "])
+@pytest.mark.parametrize("text", ["", "  \n ", "\u200b", "\ufeff\n\x00"])
 async def test_an_empty_message_is_refused(program: Program, text: str) -> None:
     chat = await program.new_chat()
     assert isinstance(await chat.send(text), Refused)
@@ -345,13 +345,16 @@ async def test_a_reply_the_disk_refuses_is_kept_and_written_with_the_next_messag
     chat.files.chat.mkdir()
     hold.release()
     await chat.idle()
-    assert len(chat.events(SessionBroke)) == 1
+    (told,) = chat.events(ReplyUnsaved)
+    assert (told.row.text, chat.events(SessionBroke)) == ("precious", [])
     kept = PartialFile(chat.files).load()
     assert kept is not None
     assert kept.text == "precious"
 
     chat.files.chat.rmdir()
     chat.files.chat.write_bytes(saved)
+    opened = await program.manager.open_chat(chat.session)
+    assert (opened.unsaved, opened.unsaved_reason) == (told.row, told.reason)
     await chat.say("next")
     assert chat.texts() == ["hi", "precious", "next", "two"]
     assert [row.flags for row in chat.rows()] == [(), (), (), ()]
@@ -435,6 +438,26 @@ async def test_a_long_message_reaches_the_model_whole_before_and_after_a_restart
     await program.restart()
     await chat.say("last")
     assert [request.rows[0].text == text for request in program.provider.requests] == [True] * 3
+
+
+async def test_a_reply_the_disk_refused_is_written_when_asked(program: Program) -> None:
+    chat = await program.new_chat()
+    hold = Hold()
+    program.provider.play([TextPiece("precious"), hold, StopPiece(StopReason.END)])
+    await chat.send("hi")
+    await hold.reached()
+    saved = chat.files.chat.read_bytes()
+    chat.files.chat.unlink()
+    chat.files.chat.mkdir()
+    hold.release()
+    await chat.idle()
+    with pytest.raises(StorageError):
+        await program.manager.save_owed(chat.session)
+    chat.files.chat.rmdir()
+    chat.files.chat.write_bytes(saved)
+    await program.manager.save_owed(chat.session)
+    assert chat.texts() == ["hi", "precious"]
+    assert (await program.manager.open_chat(chat.session)).unsaved is None
 
 
 async def test_a_reply_owed_to_a_full_disk_is_written_when_the_chat_is_closed(program: Program) -> None:

@@ -46,22 +46,31 @@ def test_an_error_says_when_to_come_back() -> None:
 @pytest.mark.parametrize(
     ("parts", "note", "action"),
     [
-        ([TextPart(text="half")], "Stopped here.", ItemAction.CONTINUE),
-        ([], "Stopped before the first word.", ItemAction.RETRY),
+        ([TextPart(text="half")], "Interrupted here.", ItemAction.CONTINUE),
+        ([], "Interrupted before the first word.", ItemAction.RETRY),
     ],
 )
 def test_a_reply_that_was_cut_off_offers_what_helps(parts: list[TextPart], note: str, action: ItemAction) -> None:
-    item = item_of(row(flags=[Flag.INTERRUPTED], parts=parts), name)
+    cut_off = row(flags=[Flag.INTERRUPTED], parts=parts)
+    item = item_of(cut_off, name)
     assert item is not None
     assert item.note == note
     assert not item.is_error
-    assert with_action(item).actions == (action,)
+    assert with_action(item, cut_off).actions == (action,)
 
 
 def test_thoughts_alone_are_tried_again() -> None:
-    item = item_of(row(flags=[Flag.INTERRUPTED], parts=[{"type": "reasoning", "text": "hm"}]), name)
+    cut_off = row(flags=[Flag.INTERRUPTED], parts=[{"type": "reasoning", "text": "hm"}])
+    item = item_of(cut_off, name)
     assert item is not None
-    assert with_action(item).actions == (ItemAction.RETRY,)
+    assert with_action(item, cut_off).actions == (ItemAction.RETRY,)
+
+
+def test_a_chat_that_has_outgrown_its_model_is_helped_by_a_new_one() -> None:
+    failed = row(error=ErrorInfo(kind="context_exceeded"), flags=[Flag.FAILED], parts=[TextPart(text="half")])
+    item = item_of(failed, name)
+    assert item is not None
+    assert with_action(item, failed).actions == (ItemAction.NEW_CHAT,)
 
 
 def test_hidden_rows_show_nothing_and_strange_ones_a_notice() -> None:
@@ -80,10 +89,13 @@ def test_damage_is_shown_in_its_place() -> None:
     entries: list[Entry] = [
         RowEntry(row(id="a"), "chat", 0),
         DamagedEntry("chat", 10, 5, "not JSON"),
+        DamagedEntry("chat", 15, 5, "not JSON"),
         DamagedEntry("chat", 20, 3 * 2**20, "too long", is_oversized=True),
     ]
     _, damaged, oversized = items_of(entries, name)
-    assert [section.text for section in damaged.sections] == ["1 damaged row is kept on disk and not shown."]
+    assert [section.text for section in damaged.sections] == ["2 damaged rows are kept on disk and not shown."]
+    (single,) = items_of([DamagedEntry("chat", 10, 5, "not JSON")], name)
+    assert [section.text for section in single.sections] == ["1 damaged row is kept on disk and not shown."]
     assert "3.0 MB" in oversized.sections[0].text
 
 
