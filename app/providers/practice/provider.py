@@ -20,6 +20,8 @@ from app.providers.practice.rules import Rules, Script, load_rules
 
 FRAME_TOKENS: Final = 8
 """What a message costs beside its text (context-windows.md, 8)."""
+MOST_COUNTED: Final = 10
+"""A request of more than so many times the window is not counted to its end."""
 WORDS_PER_SECOND: Final = 40.0
 RETRY_AFTER_SECONDS: Final = {ErrorKind.RATE_LIMIT: 3.0}
 """What a failure made on purpose asks for; other kinds leave the wait to the program."""
@@ -105,8 +107,13 @@ class PracticeProvider:
         )
 
     def _count_input(self, request: ModelRequest, card: ModelCard) -> int:
-        texts = sum(FRAME_TOKENS + self._counter.count_text(row.text, card.encoding) for row in request.rows)
-        return self._counter.count_text(request.system, card.encoding) + texts
+        """Return the tokens of the request; of one that is far too long, only that it is."""
+        total = self._counter.count_text(request.system, card.encoding)
+        for row in request.rows:
+            total += FRAME_TOKENS + self._counter.count_text(row.text, card.encoding)
+            if card.limit is not None and total > MOST_COUNTED * card.limit:
+                break
+        return total
 
     def _fit(self, script: Script, room: int, card: ModelCard) -> Script:
         """Return `script`, or its beginning if the whole costs more than `room` tokens."""
@@ -145,10 +152,11 @@ def _room(request: ModelRequest, card: ModelCard, input_tokens: int) -> int:
     allowed = [limit for limit in (request.max_tokens, card.max_output) if limit is not None]
     if card.limit is not None:
         if input_tokens >= card.limit:
+            more_than = "more than " if input_tokens > MOST_COUNTED * card.limit else ""
             raise ProviderError(
                 ErrorKind.CONTEXT_EXCEEDED,
-                f"This chat has {input_tokens:,} tokens. The {card.name} needs room for its reply too, and its "
-                f"context window has {card.limit:,} tokens.",
+                f"This chat has {more_than}{input_tokens:,} tokens. The {card.name} needs room for its reply too, "
+                f"and its context window has {card.limit:,} tokens.",
             )
         allowed.append(card.limit - input_tokens)
     return min(allowed)

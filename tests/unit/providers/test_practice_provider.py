@@ -294,3 +294,24 @@ def test_nothing_heavy_is_imported_before_the_first_request() -> None:
         "assert not {'tiktoken', 'rapidfuzz'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[3])
+
+
+async def test_a_request_far_over_the_window_is_not_counted_to_its_end() -> None:
+    class CountingCounter(TokenCounter):
+        calls = 0
+
+        def count_text(self, text: str, encoding: str) -> int:
+            self.calls += 1
+            return super().count_text(text, encoding)
+
+    counter = CountingCounter()
+    rows = tuple(
+        Row(id=f"r{n}", session="s", role="user", turn=f"r{n}", parts=(TextPart(text="word " * 20_000),))
+        for n in range(100)
+    )
+    request = ModelRequest(model="practice", system="", rows=rows)
+    with pytest.raises(ProviderError, match="more than ") as failure:
+        async for _ in PracticeProvider(counter).stream(request):
+            pass
+    assert failure.value.kind is ErrorKind.CONTEXT_EXCEEDED
+    assert counter.calls < 15
