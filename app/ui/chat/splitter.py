@@ -205,7 +205,8 @@ class _OpenFence:
         self._scanned = max(0, self._scanned - by)
 
     def block(self, code: str, last: str = "", *, closed: bool) -> Block:
-        shown = unindented(code.removesuffix("\n"), self._opening)
+        # Blank lines at the end of open code wait for what follows, as they do where it is read as a whole.
+        shown = unindented(code.removesuffix("\n") if closed else code.rstrip("\n"), self._opening)
         source = (self._source + code + last).strip("\n")
         return Block(BlockKind.CODE, source, self._gap, shown, self._language, closed)
 

@@ -44,6 +44,12 @@ def shown(blocks: list[Block]) -> list[tuple[object, ...]]:
     return [(block.kind, block.closed, *block.summary) for block in blocks]
 
 
+def test_blank_lines_at_the_end_of_open_code_are_the_same_in_pieces() -> None:
+    text = "```py\n$$\n```\n```py\n\n\n"
+
+    assert shown(split(text[:6], text[6:]).blocks) == shown(split(text).blocks)
+
+
 @settings(max_examples=300, deadline=None)
 @given(TEXTS, st.data())
 def test_pieces_give_the_blocks_of_the_whole(text: str, data: st.DataObject) -> None:
