@@ -31,6 +31,10 @@ class Attendance(QObject):
         """Know whether there are older items; they may be asked for again."""
         self._more_above, self._is_asked = more, False
 
+    def ask_again(self) -> None:
+        """Ask once more with the next look, whatever became of the last time."""
+        self._is_asked = False
+
     def note(self, item_id: str) -> None:
         """Count an item that came or grew, unless the reader is there to see it."""
         if not self._was_at_end and item_id not in self._unseen:

@@ -11,8 +11,8 @@ _ADDRESS: Final = re.compile(r"https?://[^\s<>\"'`]{3,2000}")
 _TRAILING: Final = ".,;:!?)]}*_"
 
 
-def block_html(block: Block, references: References) -> str:
-    """Return `block` as HTML."""
+def block_html(block: Block, references: References, *, any_scheme: bool = False) -> str:
+    """Return `block` as HTML; links that are not to the web or to a mailbox only with `any_scheme`."""
     match block.kind:
         case BlockKind.RULE:
             return "<hr>\n"
@@ -22,7 +22,7 @@ def block_html(block: Block, references: References) -> str:
             return plain_html(block.source)
         case BlockKind.MARKDOWN:
             try:
-                return render_html(block.source, references)
+                return render_html(block.source, references, any_scheme=any_scheme)
             except PARSER_FAULTS:
                 return plain_html(block.source)
 

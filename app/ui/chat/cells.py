@@ -4,7 +4,6 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum, auto
 from typing import Final, cast
 
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -19,6 +18,7 @@ from PySide6.QtGui import (
     QTextCharFormat,
     QTextCursor,
     QTextLine,
+    QTextListFormat,
     QTextOption,
 )
 
@@ -30,19 +30,14 @@ from app.ui.chat.targets import Target, TargetKind
 _LONG_WORD: Final = re.compile(r"\S{4000}")
 _WIDE_WORD: Final = re.compile(r"[^\s|]{60}")
 _NUMBER: Final = re.compile(r"^[ >]*(\d{1,9})[.)] ", re.MULTILINE)
+_HEADING: Final = re.compile("<h([1-6])>(.*?)</h\\1>", re.DOTALL)
 _BAR_HEIGHT: Final = 4
 _BAR_ROOM: Final = 10
 _MAX_LINKS: Final = 200
 _MAX_QUOTES: Final = 30
-
-
-class Tone(Enum):
-    """How loud a text is."""
-
-    PLAIN = auto()
-    MUTED = auto()
-    NOTICE = auto()
-    """Muted and centred."""
+_BULLET_GAP: Final = 8
+_BOXES: Final = ("☐", "☑")
+"""A list item that begins with one needs no bullet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +125,10 @@ class Cell:
     def is_text_at(self, point: QPointF) -> bool:
         """Return whether there is a letter at a point of the frame."""
         return self._document.documentLayout().hitTest(self._inside(point), Qt.HitTestAccuracy.ExactHit) >= 0
+
+    def stretch_at(self, position: int) -> tuple[int, int]:  # noqa: ARG002
+        """Return the bounds of what a triple click selects."""
+        return 0, self.length
 
     def word_at(self, position: int) -> tuple[int, int]:
         """Return the bounds of the word at a position."""
@@ -257,11 +256,12 @@ class Cell:
 class TextCell(Cell):
     """Markdown or plain text; `html` makes escaped HTML of a block."""
 
-    def __init__(self, block: Block, style: Style, html: Callable[[Block], str], *, tone: Tone) -> None:
+    def __init__(self, block: Block, style: Style, html: Callable[[Block], str], *, is_muted: bool) -> None:
         super().__init__(block, style)
         self._html = html
-        self._tone = tone
-        self._document.setDefaultStyleSheet(style.sheet(muted=tone is not Tone.PLAIN))
+        self._is_muted = is_muted
+        self._marks: Marks | None = None
+        self._document.setDefaultStyleSheet(style.sheet(muted=is_muted))
         self._show()
 
     def update(self, block: Block) -> None:
@@ -270,13 +270,18 @@ class TextCell(Cell):
         self._show()
         self._lay_out()
 
+    @property
+    def marks(self) -> "Marks":
+        """What is painted beside the text."""
+        if self._marks is None:
+            self._marks = Marks(self._find_bars(), self._find_bullets())
+        return self._marks
+
     def _show(self) -> None:
         option = QTextOption()
         option.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)
-        html = self._html(self.block).rstrip()  # a line end after the last tag would be a blank in the text
+        html = _for_qt(self._html(self.block)).rstrip()  # a line end after the last tag would be a blank
         option.setWrapMode(_wrap_mode(self.block.source, is_table=html.startswith("<table")))
-        if self._tone is Tone.NOTICE:
-            option.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self._document.setDefaultTextOption(option)
         self._document.setIndentWidth(_indent_width(self.block.source, QFontMetricsF(self._style.body)))
         self._document.setHtml(html)
@@ -291,28 +296,108 @@ class TextCell(Cell):
         plain = QTextBlockFormat()
         plain.setBottomMargin(0)
         QTextCursor(last).mergeBlockFormat(plain)
+        block = first
+        while block.isValid():
+            if block.textDirection() is Qt.LayoutDirection.RightToLeft:
+                _mirror(block)
+            block = block.next()
+
+    def _lay_out(self) -> None:
+        super()._lay_out()
+        self._marks = None
 
     def _text_colour(self) -> QColor:
-        return self._style.theme.text if self._tone is Tone.PLAIN else self._style.theme.muted
+        return self._style.theme.muted if self._is_muted else self._style.theme.text
 
     def _paint_below(self, painter: QPainter) -> None:
-        """Paint the bars beside quotes."""
+        """Paint the bars beside quotes and the bullets of lists."""
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._style.theme.border)
+        painter.drawRects(self.marks.bars)
+        for bullet, colour in self.marks.bullets:
+            painter.setBrush(colour)
+            painter.drawEllipse(bullet)
+
+    def _find_bars(self) -> list[QRectF]:
+        found: list[QRectF] = []
         block = self._document.begin()
         layout = self._document.documentLayout()
         bottoms: list[float] = []
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._style.theme.border)
+        was_mirrored = False
         while block.isValid():
             rect = layout.blockBoundingRect(block)
-            levels = min(round(block.blockFormat().leftMargin() / QUOTE_INDENT), _MAX_QUOTES)
+            look = block.blockFormat()
+            is_mirrored = look.rightMargin() > look.leftMargin()
+            levels = min(round(max(look.leftMargin(), look.rightMargin()) / QUOTE_INDENT), _MAX_QUOTES)
+            if is_mirrored is not was_mirrored:
+                bottoms = []
             bottoms = [bottoms[level] if level < len(bottoms) else rect.top() for level in range(levels)]
             # A list item of a quote is indented inside it; a quote in a list is indented as a whole.
-            left = 0.0 if block.textList() else _text_left(block) - levels * QUOTE_INDENT
+            if is_mirrored:
+                width = self._document.size().width()
+                start = width if block.textList() else _text_right(block) + levels * QUOTE_INDENT
+            else:
+                start = 0.0 if block.textList() else _text_left(block) - levels * QUOTE_INDENT
             for level in range(levels):
                 top = bottoms[level]
-                painter.drawRect(QRectF(left + level * QUOTE_INDENT, top, 3, rect.bottom() - top))
-            bottoms = [rect.bottom()] * levels
+                left = start - level * QUOTE_INDENT - 3 if is_mirrored else start + level * QUOTE_INDENT
+                found.append(QRectF(left, top, 3, rect.bottom() - top))
+            bottoms, was_mirrored = [rect.bottom()] * levels, is_mirrored
             block = block.next()
+        return found
+
+    def _find_bullets(self) -> list[tuple[QRectF, QColor]]:
+        """Return where the bullets are: those that Qt draws are large, and a blank away from the text."""
+        found: list[tuple[QRectF, QColor]] = []
+        size = max(4.0, QFontMetricsF(self._style.body).xHeight() * 0.62)
+        block = self._document.begin()
+        while block.isValid():
+            list_ = block.textList()
+            is_bullet = list_ is not None and list_.format().style() is QTextListFormat.Style.ListStyleUndefined
+            if is_bullet and block.layout().lineCount() and not block.text().startswith(_BOXES):
+                is_quoted = block.blockFormat().leftMargin() or block.blockFormat().rightMargin()
+                colour = self._style.theme.muted if is_quoted else self._text_colour()
+                found.append((_bullet_before(block, size), colour))
+            block = block.next()
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What is painted beside the text."""
+
+    bars: list[QRectF]
+    bullets: list[tuple[QRectF, QColor]]
+
+
+def _mirror(block: QTextBlock) -> None:
+    """Let a block that is read from right to left begin at the right: in a quote and in a table's cell."""
+    look, mirrored = block.blockFormat(), QTextBlockFormat()
+    if look.leftMargin():
+        mirrored.setLeftMargin(0)
+        mirrored.setRightMargin(look.leftMargin())
+    if look.alignment() & Qt.AlignmentFlag.AlignLeft and look.alignment() & Qt.AlignmentFlag.AlignAbsolute:
+        mirrored.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute)
+    QTextCursor(block).mergeBlockFormat(mirrored)
+
+
+def _bullet_before(block: QTextBlock, size: float) -> QRectF:
+    line = block.layout().lineAt(0)
+    text = line.naturalTextRect().translated(block.layout().position())
+    metrics = QFontMetricsF(block.charFormat().font())
+    middle = text.top() + line.ascent() - metrics.xHeight() / 2
+    is_mirrored = block.textDirection() is Qt.LayoutDirection.RightToLeft
+    left = text.right() + _BULLET_GAP if is_mirrored else text.left() - _BULLET_GAP - size
+    return QRectF(left, middle - size / 2, size, size)
+
+
+def _for_qt(html: str) -> str:
+    """Return `html` with headings as paragraphs: Qt gives h1 to h6 sizes that no style sheet changes.
+
+    A list with a paragraph in it has the distances of paragraphs throughout.
+    """
+    html = _HEADING.sub(r'<p class="h\1">\2</p>', html)
+    return html.replace("<li>", '<li class="loose">') if "<li><p>" in html else html
 
 
 def _wrap_mode(source: str, *, is_table: bool) -> QTextOption.WrapMode:
@@ -326,12 +411,18 @@ def _wrap_mode(source: str, *, is_table: bool) -> QTextOption.WrapMode:
 def _indent_width(source: str, metrics: QFontMetricsF) -> float:
     """Return room for a bullet, or for the longest number of a list."""
     digits = max(map(len, _NUMBER.findall(source)), default=1)
-    return metrics.horizontalAdvance("0" * max(digits, 2) + ".") + 8
+    return metrics.horizontalAdvance("0" * max(digits, 2) + ".") + _BULLET_GAP
 
 
 def _text_left(block: QTextBlock) -> float:
     layout = block.layout()
     return layout.position().x() + (layout.lineAt(0).x() if layout.lineCount() else 0.0)
+
+
+def _text_right(block: QTextBlock) -> float:
+    layout = block.layout()
+    line = layout.lineAt(0) if layout.lineCount() else None
+    return layout.position().x() + (line.x() + line.width() if line else 0.0)
 
 
 def _x_of(line: QTextLine, position: int) -> float:

@@ -66,6 +66,11 @@ class CodeCell(Cell):
             self._paint_header(painter, ink)
         super().paint(painter, ink)
 
+    def stretch_at(self, position: int) -> tuple[int, int]:
+        """Return the bounds of the line at a position."""
+        line = self._document.findBlock(min(position, self.length))
+        return line.position(), line.position() + line.length() - 1
+
     def targets(self) -> list[Target]:
         """Return the Copy button."""
         if not self._has_header:

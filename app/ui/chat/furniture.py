@@ -49,6 +49,8 @@ def fold_text(node: Node, section: int) -> str:
     sign = "▸" if node.is_folded(section) else "▾"
     if text.is_live and section == len(node.sections) - 1:
         return QCoreApplication.translate("TranscriptView", "Thinking…") + f"  {sign}"
+    if text.words == 1:
+        return QCoreApplication.translate("TranscriptView", "Reasoning · 1 word") + f"  {sign}"
     words = QLocale().toString(text.words)
     return QCoreApplication.translate("TranscriptView", "Reasoning · %1 words").replace("%1", words) + f"  {sign}"
 

@@ -37,6 +37,7 @@ class Gestures(QObject):
         self._bar: Cell | None = None
         self._is_selecting = False
         self._unit: tuple[Place, Place] | None = None
+        self._unit_at = on_screen.word_at
         self._since_double: int | None = None
         self._scroller = QTimer(self)
         self._scroller.setInterval(_SCROLL_MS)
@@ -46,6 +47,12 @@ class Gestures(QObject):
     def is_selecting(self) -> bool:
         """Whether the button is held for a selection."""
         return self._is_selecting
+
+    def forget(self) -> None:
+        """Leave what the button is held for: the items are others now."""
+        self._armed = self._bar = self._unit = None
+        self._is_selecting = False
+        self._scroller.stop()
 
     def press(self, event: QMouseEvent) -> None:
         """Begin: arm a target, grab a bar, or start a selection."""
@@ -61,7 +68,8 @@ class Gestures(QObject):
         selection = self._surface.selection
         self._is_selecting = True
         if self._is_third_click(event):
-            self._unit = self._on_screen.block_at(place)
+            self._unit_at = self._on_screen.block_at
+            self._unit = self._unit_at(place)
             selection.select(*self._unit)
         elif event.modifiers() & Qt.KeyboardModifier.ShiftModifier and selection.anchor is not None:
             self._unit = None
@@ -81,7 +89,8 @@ class Gestures(QObject):
         if place is None:
             return
         self._is_selecting = True
-        self._unit = self._on_screen.word_at(place)
+        self._unit_at = self._on_screen.word_at
+        self._unit = self._unit_at(place)
         self._surface.selection.select(*self._unit)
         self._surface.selection_moved(is_over=False)
 
@@ -133,11 +142,11 @@ class Gestures(QObject):
             selection.head = place
         else:
             first, last = self._unit
-            word = self._on_screen.word_at(place) if first[:3] == last[:3] else (place, place)
+            unit = self._unit_at(place)
             if place < first:
-                selection.select(last, word[0])
+                selection.select(last, unit[0])
             else:
-                selection.select(first, max(last, word[1]))
+                selection.select(first, max(last, unit[1]))
         self._surface.selection_moved(is_over=False)
 
     def _scroll(self) -> None:

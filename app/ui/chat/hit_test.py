@@ -84,9 +84,10 @@ class HitTest:
         return place._replace(position=start), place._replace(position=end)
 
     def block_at(self, place: Place) -> tuple[Place, Place]:
-        """Return the bounds of the block at a place."""
+        """Return the bounds of the block at a place, or of the line if it is code."""
         cell = self._cell_of(place)
-        return place._replace(position=0), place._replace(position=0 if cell is None else cell.length)
+        start, end = (0, 0) if cell is None else cell.stretch_at(place.position)
+        return place._replace(position=start), place._replace(position=end)
 
     def text_between(self, start: Place, end: Place) -> str:
         """Return the visible text between two places of one row."""

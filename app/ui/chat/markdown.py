@@ -77,9 +77,13 @@ def find_blocks(source: str, references: References) -> list[TopBlock]:
     return found
 
 
-def render_html(source: str, references: References) -> str:
-    """Return `source` as HTML in which all of its text is escaped."""
-    env = references.copy().as_env()
+def render_html(source: str, references: References, *, any_scheme: bool = False) -> str:
+    """Return `source` as HTML in which all of its text is escaped.
+
+    A link to anything but the web or a mailbox is its words alone, unless `any_scheme` says that somebody asks
+    before it is opened. A relative one always is.
+    """
+    env = references.copy().as_env() | {"any_scheme": any_scheme}
     rendered: str = _parser().render(source, env)
     return rendered
 

@@ -1,6 +1,7 @@
 """The configured Markdown parser and its HTML rules. Importing this imports markdown-it: only `markdown` does."""
 
 # ruff: noqa: ARG002 (rules share one signature)
+import re
 from collections.abc import Sequence
 from html import escape
 from typing import Final
@@ -19,12 +20,15 @@ from mdit_py_plugins.tasklists import tasklists_plugin
 from app.ui.chat.math_text import readable_math
 
 _BRACKET_MATH_CHARS: Final = 2_000
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+"""Of two letters or more: `C:` is a drive."""
+_COMMON_SCHEMES: Final = ("http:", "https:", "mailto:")
 
 
 def build_parser(*, max_nesting: int) -> MarkdownIt:
     """Return a parser of the transcript's dialect; it never passes HTML through."""
     options = {"html": False, "linkify": True, "breaks": True, "maxNesting": max_nesting}
-    parser = MarkdownIt("commonmark", options, renderer_cls=_Renderer)
+    parser = _Parser("commonmark", options, renderer_cls=_Renderer)
     parser.enable(["linkify", "table", "strikethrough"])
     parser.use(footnote_plugin, inline=False, move_to_end=False)
     parser.use(tasklists_plugin)
@@ -44,6 +48,12 @@ def build_parser(*, max_nesting: int) -> MarkdownIt:
         # Only addresses with a scheme: "main.py" is a file, not a host in Paraguay.
         parser.linkify.set({"fuzzy_link": False, "fuzzy_email": False, "fuzzy_ip": False})
     return parser
+
+
+class _Parser(MarkdownIt):
+    def validateLink(self, url: str) -> bool:  # noqa: N802
+        """Take every link for one: the renderer decides."""
+        return True
 
 
 _math_inline_dollar: Final = math_inline_dollar(allow_space=False, allow_digits=False, allow_double=True)
@@ -78,6 +88,15 @@ def _bracket_math(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
 
 class _Renderer(RendererHTML):
     """Each method is the rule of the token type it is named after."""
+
+    def link_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        if not _is_link(tokens[idx], env):
+            return ""
+        return self.renderToken(tokens, idx, options, env)
+
+    def link_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        opening = next(token for token in reversed(tokens[:idx]) if token.type == "link_open")
+        return "</a>" if _is_link(opening, env) else ""
 
     def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         token = tokens[idx]
@@ -150,6 +169,13 @@ class _Renderer(RendererHTML):
 
     def math_block(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         return f'<p align="center">{self.math_inline(tokens, idx, options, env)}</p>\n'
+
+
+def _is_link(opening: Token, env: EnvType) -> bool:
+    address = str(opening.attrGet("href") or "")
+    if env.get("any_scheme"):
+        return _SCHEME.match(address) is not None
+    return address.lower().startswith(_COMMON_SCHEMES)
 
 
 def _number(footnote: Token) -> str:

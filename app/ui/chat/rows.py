@@ -11,7 +11,7 @@ from PySide6.QtGui import QFontMetricsF, QPainter
 from app.ui.chat import furniture
 from app.ui.chat.block_html import block_html
 from app.ui.chat.blocks import Block, BlockKind
-from app.ui.chat.cells import Cell, Ink, TextCell, Tone
+from app.ui.chat.cells import Cell, Ink, TextCell
 from app.ui.chat.code_cell import CodeCell
 from app.ui.chat.flow import Placed
 from app.ui.chat.items import Speaker
@@ -22,6 +22,8 @@ from app.ui.chat.transcript_model import Node, Row, RowKey, RowKind, Scale, Tran
 CACHED_CELLS: Final = 150
 BUBBLE_OFFSET: Final = 4
 """How far below the header a bubble begins."""
+_COLUMN_MARGIN: Final = 12
+"""Least room beside the column; the composer leaves as much."""
 _BUBBLE_PADDING: Final = 14
 _BUBBLE_SHARE: Final = 0.86
 _BUBBLE_ROWS: Final = 8
@@ -65,13 +67,17 @@ class Rows:
         self._column_x = 12.0
         self._column = 400.0
         self._cells: OrderedDict[tuple[int, RowKey], Cell] = OrderedDict()
-        self._bubbles: dict[int, tuple[int, float]] = {}
+        self._bubbles: dict[int, tuple[int, int, float]] = {}
+
+    @property
+    def column(self) -> tuple[float, float]:
+        """Where the column of text begins, and how wide it is."""
+        return self._column_x, self._column
 
     def set_width(self, width: int) -> Scale | None:
         """Lay out for a window of that width; return the scale of estimates if it changed much."""
-        padding = 12 + min(12, max(0, (width - 360) // 20))
-        column = float(min(COLUMN_WIDTH, max(80, width - 2 * padding)))
-        x = float(max(padding, int((width - column) / 2)))
+        column = float(min(COLUMN_WIDTH, max(80, width - 2 * _COLUMN_MARGIN)))
+        x = float(max(_COLUMN_MARGIN, math.ceil((width - column) / 2)))
         if (column, x) == (self._column, self._column_x):
             return None
         if column != self._column:
@@ -99,6 +105,12 @@ class Rows:
         self._cells.clear()
         self._bubbles.clear()
 
+    def forget_item(self, node: Node) -> None:
+        """Drop the documents of an item."""
+        for key in [key for key in self._cells if key[0] == node.order]:
+            del self._cells[key]
+        self._bubbles.pop(node.order, None)
+
     def measure(self, node: Node, at: int) -> int:
         """Return the height of a row, laying it out if need be."""
         row = node.rows[at]
@@ -124,8 +136,8 @@ class Rows:
     def bubble_width(self, node: Node) -> float:
         """Return how wide a user's bubble is: as wide as its text, within limits."""
         known = self._bubbles.get(node.order)
-        if known is not None and known[0] == self.layout:
-            return known[1]
+        if known is not None and known[:2] == (self.layout, node.version):
+            return known[2]
         widest = float(int(self._column * _BUBBLE_SHARE))
         room = widest - 2 * _BUBBLE_PADDING
         blocks = [row for row in node.rows if row.block is not None]
@@ -138,7 +150,7 @@ class Rows:
                 cell.set_width(room)
                 width = max(width, math.ceil(cell.natural_width) + 1)
         width = min(widest, width + 2 * _BUBBLE_PADDING)
-        self._bubbles[node.order] = (self.layout, width)
+        self._bubbles[node.order] = (self.layout, node.version, width)
         return width
 
     def cell(self, node: Node, at: int) -> Cell | None:
@@ -295,11 +307,10 @@ class Rows:
         assert block is not None
         if block.kind is BlockKind.CODE:
             return CodeCell(block, self.style)
-        section = node.sections[row.key.section]
 
         def html(shown: Block) -> str:
-            return block_html(shown, section.references)
+            return block_html(shown, node.sections[row.key.section].references, any_scheme=True)
 
         if node.item.speaker is Speaker.NOTICE:
-            return TextCell(block, self.style.for_notices(), html, tone=Tone.NOTICE)
-        return TextCell(block, self.style, html, tone=Tone.MUTED if self._is_reasoning(node, row) else Tone.PLAIN)
+            return TextCell(block, self.style.for_notices(), html, is_muted=True)
+        return TextCell(block, self.style, html, is_muted=self._is_reasoning(node, row))

@@ -5,7 +5,7 @@ from html import escape
 from typing import Final, NamedTuple, Protocol
 
 from app.ui.chat.block_html import block_html
-from app.ui.chat.blocks import clean
+from app.ui.chat.blocks import Block, BlockKind, clean
 from app.ui.chat.items import Speaker
 from app.ui.chat.transcript_model import Node, Place, Row, TranscriptModel
 
@@ -76,15 +76,24 @@ class Selection:
 
 
 def selected_text(model: TranscriptModel, selection: Selection, reader: BlockReader, *, as_shown: bool = False) -> str:
-    """Return the selection as Markdown, or as it looks; a block that is not wholly selected always as it looks."""
+    """Return the selection as Markdown, or as it looks.
+
+    A block that is not wholly selected is always as it looks, and so is code that nothing is selected beside.
+    """
+    parts = list(_parts(model, selection, reader))
+    is_code_alone = bool(parts) and _code_end(parts, 0) == len(parts)
     made: list[str] = []
     last: Node | None = None
-    for part in _parts(model, selection, reader):
-        text = _part_text(part, reader, as_shown=as_shown)
-        if made:
-            made.append(_gap(part) if part.node is last else "\n\n")
-        made.append(text)
-        last = part.node
+    at = 0
+    while at < len(parts):
+        end = max(at + 1, _code_end(parts, at))
+        is_text = as_shown or is_code_alone or not _is_whole(parts[at:end])
+        for part in parts[at:end]:
+            if made:
+                made.append(_gap(part) if part.node is last else "\n\n")
+            made.append(_part_text(part, reader, as_shown=is_text))
+            last = part.node
+        at = end
     return "".join(made)
 
 
@@ -92,7 +101,7 @@ def selected_html(model: TranscriptModel, selection: Selection, reader: BlockRea
     """Return the selection as HTML."""
     made = []
     for part in _parts(model, selection, reader, splits_items=True):
-        block = None if part.at is None else part.node.rows[part.at].block
+        block = _block(part)
         if block is None or part.at is None:
             continue
         if part.is_whole:
@@ -135,18 +144,44 @@ def _parts(
                 yield Part(node, at, *range_, is_whole=range_ == (0, length))
 
 
+def _code_end(parts: list[Part], start: int) -> int:
+    """Return where the code ends that begins with a part: that of one fence may take several rows."""
+    end = start
+    while end < len(parts) and (block := _block(parts[end])) is not None and block.kind is BlockKind.CODE:
+        if end > start and block.gap == "\n\n":
+            break
+        end += 1
+    return end
+
+
+def _is_whole(parts: list[Part]) -> bool:
+    """Return whether nothing is missing of a block, or of code in several rows."""
+    first, last = _block(parts[0]), parts[-1]
+    if not all(part.is_whole for part in parts):
+        return False
+    if first is None or last.at is None or first.kind is not BlockKind.CODE:
+        return True
+    below = last.node.rows[last.at + 1].block if last.at + 1 < len(last.node.rows) else None
+    goes_on = below is not None and below.kind is BlockKind.CODE and below.gap != "\n\n"
+    return first.gap == "\n\n" and not goes_on
+
+
+def _block(part: Part) -> Block | None:
+    return None if part.at is None else part.node.rows[part.at].block
+
+
 def _part_text(part: Part, reader: BlockReader, *, as_shown: bool) -> str:
     if part.at is None:
         if not as_shown or part.node.item.speaker is not Speaker.ASSISTANT:
             return item_text(part.node)
         rows = [at for at, row in enumerate(part.node.rows) if row.block is not None]
         return "\n\n".join(reader.text(part.node, at, 0, _FAR) for at in rows)
-    block = part.node.rows[part.at].block
+    block = _block(part)
     if part.is_whole and block is not None and not as_shown:
         return block.source
     return reader.text(part.node, part.at, part.start, part.end)
 
 
 def _gap(part: Part) -> str:
-    block = None if part.at is None else part.node.rows[part.at].block
+    block = _block(part)
     return "\n\n" if block is None else block.gap

@@ -10,6 +10,9 @@ from app.ui.theme import Theme
 COLUMN_WIDTH: Final = 760
 QUOTE_INDENT: Final = 16
 """The only left margin that a document has: bars are drawn by it."""
+_CELL_PADDING: Final = 8
+_CELL_ROOM: Final = 3
+_CELL_LINE_HEIGHT: Final = 120
 _CODE_FAMILY: Final = "JetBrains Mono"
 _MATH_FAMILIES: Final = "'STIX Two Math', 'STIX Two Text', 'STIX', 'STIXGeneral', 'Cambria Math', serif"
 
@@ -43,15 +46,17 @@ class Style:
         theme, size = self.theme, self.body.pointSizeF()
         text = (theme.muted if muted else theme.text).name()
         headings = "".join(
-            f"h{level} {{ font-size: {size * scale:.1f}pt; font-weight: 600; margin: {above}px 0 4px 0; "
+            f".h{level} {{ font-size: {size * scale:.1f}pt; font-weight: 700; margin: {above}px 0 4px 0; "
             "line-height: 120% }"
-            for level, scale, above in ((1, 1.5, 14), (2, 1.3, 12), (3, 1.15, 10), (4, 1.05, 8), (5, 1, 8), (6, 1, 8))
+            for level, scale, above in ((1, 1.35, 14), (2, 1.2, 12), (3, 1.1, 10), (4, 1, 8), (5, 1, 8), (6, 1, 8))
         )
+        above, below = self._cell_padding()
         code = f"font-family: {_families(self.code)}; font-size: {self.code.pointSizeF():.1f}pt"
         return (
             f"body, p, li, td, th, div {{ color: {text}; line-height: 135% }}"
-            "p { margin: 0 0 8px 0 } li { margin: 2px 0 2px 0 } ul, ol { margin: 0 0 6px 0 }"
-            f"{headings} h1, h2, h3, h4, h5, h6 {{ color: {text} }}"
+            "p { margin: 0 0 8px 0 } ul { list-style-type: none } ul, ol { margin: 0 }"
+            "li { margin: 0 0 3px 0 } .loose, li p { margin: 0 0 6px 0 }"
+            f"{headings}"
             f"a {{ color: {theme.link.name()}; text-decoration: underline }}"
             f"code {{ {code}; background-color: {theme.code_background.name()} }}"
             f"pre {{ {code}; background-color: {theme.code_background.name()}; margin: 0; line-height: 125%;"
@@ -59,11 +64,22 @@ class Style:
             f"blockquote {{ margin: 4px 0 4px {QUOTE_INDENT}px; color: {theme.muted.name()} }}"
             f"blockquote p, blockquote li {{ color: {theme.muted.name()} }}"
             f"table {{ border-collapse: collapse; border-color: {theme.border.name()}; margin: 2px 0 2px 0 }}"
-            f"td, th {{ border: 1px solid {theme.border.name()} }}"
+            f"td, th {{ border: 1px solid {theme.border.name()}; line-height: {_CELL_LINE_HEIGHT}%;"
+            f" padding: {above}px {_CELL_PADDING}px {below}px {_CELL_PADDING}px }}"
             f"th {{ background-color: {theme.code_header.name()}; font-weight: 600 }}"
             f".math {{ font-family: {_MATH_FAMILIES}; font-style: italic; font-size: {size * 1.08:.1f}pt }}"
             f".footnote p {{ color: {theme.muted.name()}; font-size: {self.small.pointSizeF():.1f}pt }}"
         )
+
+    def _cell_padding(self) -> tuple[int, int]:
+        """Return the room above and below a table cell's text that leaves its letters in the middle.
+
+        Qt adds the spacing of lines below them.
+        """
+        metrics = QFontMetricsF(self.body)
+        spacing = metrics.height() * (_CELL_LINE_HEIGHT - 100) / 100
+        more = spacing + metrics.descent() - (metrics.ascent() - metrics.capHeight())
+        return max(0, round(_CELL_ROOM + more)), _CELL_ROOM
 
 
 def make_style(theme: Theme, interface: QFont) -> Style:

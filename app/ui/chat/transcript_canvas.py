@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, QTimer
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QFocusEvent,
@@ -46,6 +46,11 @@ _MAX_ADDRESS_CHARS: Final = 300
 class TranscriptCanvas(AccessibleView):
     """A model on screen; `model`, `rows` and `flow` are for those who derive from it."""
 
+    typed = Signal(str)
+    """Text that was typed here and is meant for the field that messages are written in."""
+    selection_changed = Signal()
+    """Something is selected now, or nothing is any more."""
+
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
@@ -62,6 +67,7 @@ class TranscriptCanvas(AccessibleView):
         self._wait_timer = QTimer(self)
         self._has_ring = False
         self._followed = True
+        self._had_selection = False
         self._is_syncing = False
         self._must_sync_again = False
         self._build()
@@ -90,11 +96,20 @@ class TranscriptCanvas(AccessibleView):
     def select_all(self) -> None:
         """Select every item."""
         self.selection.select_all(self.model)
+        self.note_selection()
         self.viewport().update()
 
-    def clear_focus(self) -> None:
-        """Leave the target that the keyboard is on."""
+    def note_selection(self) -> None:
+        """Tell everyone if a selection has begun or ended."""
+        if bool(self.selection) is not self._had_selection:
+            self._had_selection = not self._had_selection
+            self.selection_changed.emit()
+
+    def forget_pointer(self) -> None:
+        """Leave what keyboard and pointer are on: the items are others now."""
         self._focus.clear()
+        self._gestures.forget()
+        self.rows.look.hovered = self.rows.look.copied = None
 
     def make_menu(self, pos: QPoint) -> QMenu:
         """Return the context menu of a point of the viewport."""
@@ -134,6 +149,7 @@ class TranscriptCanvas(AccessibleView):
 
     def selection_moved(self, *, is_over: bool) -> None:
         """Show the selection; while it is being made, the text stands still."""
+        self.note_selection()
         if is_over:
             # A mere click does not stop a reader from following.
             self.flow.following = self.flow.is_at_end or (self._followed and not self.selection)
@@ -231,9 +247,14 @@ class TranscriptCanvas(AccessibleView):
         return super().viewportEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        menu = self.make_menu(event.pos())
+        pos, global_pos = event.pos(), event.globalPos()
+        focused = self._focus.current()
+        if event.reason() is QContextMenuEvent.Reason.Keyboard and focused is not None:
+            pos = focused[1].rect.center().toPoint()
+            global_pos = self.viewport().mapToGlobal(pos)
+        menu = self.make_menu(pos)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(event.globalPos())
+        menu.popup(global_pos)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if not self._run_key(event):
@@ -320,6 +341,8 @@ class TranscriptCanvas(AccessibleView):
         if key in distances and not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
             self._scroll_by(distances[key])
         elif key is Qt.Key.Key_Home:
+            if not event.isAutoRepeat():
+                self.attendance.ask_again()
             self.flow.scroll_to(0)
             self.sync()
         elif key is Qt.Key.Key_End:
@@ -327,7 +350,16 @@ class TranscriptCanvas(AccessibleView):
         elif key in {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space}:
             return self._activate_focused()
         else:
+            return self._pass_on(event)
+        return True
+
+    def _pass_on(self, event: QKeyEvent) -> bool:
+        """Hand on what was typed; return whether it was text."""
+        commands = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
+        text = event.text()
+        if not text or not text.isprintable() or event.modifiers() & (commands | Qt.KeyboardModifier.MetaModifier):
             return False
+        self.typed.emit(text)
         return True
 
     def _activate_focused(self) -> bool:

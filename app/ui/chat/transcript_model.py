@@ -86,6 +86,8 @@ class Node:
         self.rows: list[Row] = [Row(RowKind.PENDING, RowKey(0, _LAST))]
         self.heights = Heights([self.estimate(scale)])
         self.is_expanded = False
+        self.version = 0
+        """Grows whenever the rows change."""
 
     def estimate(self, scale: Scale) -> int:
         """Return about how high the item is, folded as it is now."""
@@ -104,21 +106,33 @@ class Node:
     def build_rows(self, scale: Scale, *, since: RowKey = _START) -> None:
         """Make the rows from `since` on anew; what is known of rows that stay the same is kept."""
         kept = bisect_left(self.rows, since, key=lambda row: row.key) if self.is_expanded else 0
-        old = {row.key: (row, self.heights[kept + at]) for at, row in enumerate(self.rows[kept:])}
+        old = {
+            self.rows[at].key: (self.rows[at], self.heights[at], self._is_below_code(at))
+            for at in range(kept, len(self.rows))
+        }
         del self.rows[kept:]
         self.heights.truncate(kept)
         self.is_expanded = True
+        self.version += 1
         for row in self._make_rows(since):
-            before, height = old.get(row.key, (None, 0))
+            before, height, was_below_code = old.get(row.key, (None, 0, False))
             if before is not None and before.block is row.block and before.kind is row.kind:
-                if row.kind is RowKind.FOOTER:
+                if row.kind is RowKind.FOOTER or was_below_code is not self._is_below_code(len(self.rows)):
                     before.measured = 0
                 row = before  # noqa: PLW2901
             self.rows.append(row)
             self.heights.append(height or self._estimate_row(row, scale))
+        if self.item.speaker is Speaker.USER:  # all of a bubble is as wide as its widest row
+            for row in self.rows:
+                row.measured = 0
 
     def _is_unfolded(self, section: int) -> bool:
         return self.sections[section].kind == "text" or section in self.unfolded
+
+    def _is_below_code(self, at: int) -> bool:
+        """Return whether the row above is code, which keeps a greater distance."""
+        above = self.rows[at - 1].block if at else None
+        return above is not None and above.kind is BlockKind.CODE
 
     def _make_rows(self, since: RowKey) -> Iterator[Row]:
         if since <= (-1, 0) and self.item.speaker is not Speaker.NOTICE:
@@ -161,6 +175,8 @@ class TranscriptModel:
         self.scale = Scale()
         self._by_id: dict[str, Node] = {}
         self._behind: dict[str, Node] = {}
+        self._first_order = 0
+        self._next_order = 0
 
     def __contains__(self, item_id: str) -> bool:
         return item_id in self._by_id
@@ -184,22 +200,22 @@ class TranscriptModel:
         self._by_id = {}
         self._behind = {}
         for item in items:
-            self._insert(len(self.nodes), item, len(self.nodes))
+            self._add_below(item)
         self._sum_up()
 
     def prepend(self, items: Sequence[Item]) -> None:
         """Add older items above."""
-        first = self.nodes[0].order if self.nodes else 0
         fresh = [item for item in items if item.id not in self._by_id]
         mine, self.nodes = self.nodes, []
+        self._first_order -= len(fresh)
         for at, item in enumerate(fresh):
-            self._insert(at, item, first - len(fresh) + at)
+            self._insert(at, item, self._first_order + at)
         self.nodes += mine
         self._sum_up()
 
     def append(self, item: Item) -> Node:
         """Add a newer item below."""
-        node = self._insert(len(self.nodes), item, self.nodes[-1].order + 1 if self.nodes else 0)
+        node = self._add_below(item)
         self.heights.append(node.heights.total)
         return node
 
@@ -302,6 +318,10 @@ class TranscriptModel:
             if not node.is_expanded:
                 node.heights[0] = node.estimate(scale)
         self._sum_up()
+
+    def _add_below(self, item: Item) -> Node:
+        self._next_order += 1  # never back: others know items by their order, also those that are gone
+        return self._insert(len(self.nodes), item, self._next_order - 1)
 
     def _insert(self, at: int, item: Item, order: int) -> Node:
         node = self._by_id[item.id] = Node(item, order, self.scale)

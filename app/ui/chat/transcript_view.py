@@ -52,7 +52,8 @@ class TranscriptView(TranscriptCanvas):
         self.rows.forget()
         self.flow.forget()
         self.selection.clear()
-        self.clear_focus()
+        self.note_selection()
+        self.forget_pointer()
         self.attendance.begin(more_above=more_above)
         self.sync()
 
@@ -77,6 +78,8 @@ class TranscriptView(TranscriptCanvas):
         if was is None:
             return
         was_streaming = was.item.streaming
+        if was.item.speaker is not item.speaker:
+            self.rows.forget_item(was)
         self.model.update(item)
         self.attendance.note(item.id)
         self.sync()
@@ -85,8 +88,14 @@ class TranscriptView(TranscriptCanvas):
 
     def remove_item(self, item_id: str) -> None:
         """Take the item of that id out."""
-        if self.model.remove(item_id) is not None:
+        node = self.model.remove(item_id)
+        if node is not None:
             self.attendance.forget(item_id)
+            self.rows.forget_item(node)
+            bounds = self.selection.bounds
+            if bounds is not None and bounds[0].item == bounds[1].item == node.order:
+                self.selection.clear()
+                self.note_selection()
             self.sync()
 
     def append_delta(self, item_id: str, kind: SectionKind, text: str) -> None:
@@ -164,7 +173,8 @@ class TranscriptView(TranscriptCanvas):
         target = self.on_screen.target_at(QPointF(pos))
         placed = self.on_screen.row_at(QPointF(pos))
         if target is not None and target[1].kind is TargetKind.LINK:
-            address = str(target[1].payload)
+            which, address = target[0], str(target[1].payload)
+            menu.addAction(self.tr("Open link"), lambda: self.activate(which, target[1]))
             menu.addAction(self.tr("Copy link address"), lambda: clipboard.copy_text(address))
         if self.has_selection():
             menu.addAction(self.tr("Copy"), self.copy)
@@ -183,5 +193,7 @@ class TranscriptView(TranscriptCanvas):
     def _announce_reply(self, node: Node) -> None:
         words = sum(section.words for section in node.sections if section.kind == "text")
         text = self.tr("Reply finished, %1 words").replace("%1", self.locale().toString(words))
+        if words == 1:
+            text = self.tr("Reply finished, 1 word")
         self.reply_announced.emit(text)
         announce(self, text)

@@ -136,6 +136,91 @@ def test_a_double_click_selects_a_word_and_a_third_the_block(view: TranscriptVie
     assert view.selected_text() == "alpha **beta** gamma"
 
 
+def test_a_third_click_in_code_selects_the_line(view: TranscriptView, driver: Driver) -> None:
+    view.set_items([reply("a", "```py\nfirst = 1\nsecond = 2\nthird = 3\n```")], more_above=False)
+    viewport, point = view.viewport(), driver.point_of("second")
+
+    QTest.mouseClick(viewport, LEFT, pos=point)
+    QTest.mouseDClick(viewport, LEFT, pos=point)
+    QTest.mousePress(viewport, LEFT, pos=point)
+    assert view.selected_text() == "second = 2"
+
+    QTest.mouseMove(viewport, driver.point_of("third"))
+    driver.wait_for(lambda: view.selected_text() == "second = 2\nthird = 3")
+    QTest.mouseRelease(viewport, LEFT, pos=driver.point_of("third"))
+
+    view.copy()
+    assert clipboard() == "second = 2\nthird = 3"
+
+
+def test_a_selection_says_when_it_begins_and_ends(view: TranscriptView, driver: Driver) -> None:
+    said: list[bool] = []
+    view.selection_changed.connect(lambda: said.append(view.has_selection()))
+    view.set_items([asked("q", "alpha beta"), asked("r", "gamma")], more_above=False)
+
+    driver.select(driver.point_of("alpha"), driver.point_of("beta"))
+    assert said == [True]
+    QTest.mouseClick(view.viewport(), LEFT, pos=driver.point_of("beta"))
+    assert said == [True, False]
+    view.select_all()
+    view.select_all()
+    view.set_items([asked("s", "delta zeta"), asked("t", "epsilon")], more_above=False)
+    assert said == [True, False, True, False]
+    driver.select(driver.point_of("delta"), driver.point_of("zeta"))
+    view.remove_item("s")
+    assert said == [True, False, True, False, True, False]
+
+
+def test_what_is_typed_here_is_handed_on(view: TranscriptView) -> None:
+    typed: list[str] = []
+    view.typed.connect(typed.append)
+    view.set_items([asked("q")], more_above=False)
+
+    for key, modifier in (
+        (Qt.Key.Key_A, Qt.KeyboardModifier.NoModifier),
+        (Qt.Key.Key_B, Qt.KeyboardModifier.ShiftModifier),
+        (Qt.Key.Key_7, Qt.KeyboardModifier.KeypadModifier),
+        (Qt.Key.Key_X, Qt.KeyboardModifier.ControlModifier),
+        (Qt.Key.Key_X, Qt.KeyboardModifier.AltModifier),
+        (Qt.Key.Key_X, Qt.KeyboardModifier.MetaModifier),
+        (Qt.Key.Key_Space, Qt.KeyboardModifier.NoModifier),
+        (Qt.Key.Key_Return, Qt.KeyboardModifier.NoModifier),
+        (Qt.Key.Key_Backspace, Qt.KeyboardModifier.NoModifier),
+        (Qt.Key.Key_Escape, Qt.KeyboardModifier.NoModifier),
+        (Qt.Key.Key_Home, Qt.KeyboardModifier.NoModifier),
+    ):
+        QTest.keyClick(view, key, modifier)
+
+    assert "".join(typed).lower() == "ab7"
+
+
+def test_home_asks_for_older_items_even_if_the_last_time_brought_none(view: TranscriptView) -> None:
+    asked_for: list[bool] = []
+    view.older_wanted.connect(lambda: asked_for.append(True))
+    view.set_items(many(40), more_above=True)
+
+    QTest.keyClick(view, Qt.Key.Key_Home)
+    assert asked_for == [True]
+    QTest.keyClick(view, Qt.Key.Key_Home, Qt.KeyboardModifier.ControlModifier)
+    assert asked_for == [True, True]
+    view.prepend_items(many(10, start=1_000), more_above=False)
+    QTest.keyClick(view, Qt.Key.Key_Home)
+    assert asked_for == [True, True]
+
+
+def test_other_items_below_a_held_button_are_neither_activated_nor_selected(
+    view: TranscriptView, driver: Driver, qtbot: QtBot
+) -> None:
+    item = reply("a", "[x](http://x.example)")
+    view.set_items([item], more_above=False)
+    point = driver.target(TargetKind.LINK)[1].rect.center().toPoint()
+
+    QTest.mousePress(view.viewport(), LEFT, pos=point)
+    view.set_items([item], more_above=False)
+    with qtbot.assertNotEmitted(view.link_activated):
+        QTest.mouseRelease(view.viewport(), LEFT, pos=point)
+
+
 def test_shift_and_a_click_extend_the_selection(view: TranscriptView, driver: Driver) -> None:
     view.set_items([reply("a", "alpha beta\n\ngamma delta")], more_above=False)
     QTest.mouseClick(view.viewport(), LEFT, pos=driver.point_of("alpha"))
@@ -210,12 +295,27 @@ def test_the_context_menu_offers_only_what_can_be_done(view: TranscriptView, dri
     def labels(point: QPoint) -> list[str]:
         return [action.text() for action in view.make_menu(point).actions()]
 
-    assert labels(link) == ["Copy link address", "Copy message", "Select all"]
+    assert labels(link) == ["Open link", "Copy link address", "Copy message", "Select all"]
     assert labels(QPoint(5, 390)) == ["Select all"]
     view.select_all()
     assert labels(driver.point_of("now")) == ["Copy", "Copy as plain text", "Copy message", "Select all"]
     view.set_items([], more_above=False)
     assert labels(link) == []
+
+
+def test_a_link_can_be_opened_and_its_address_copied_from_the_menu(
+    view: TranscriptView, driver: Driver, qtbot: QtBot
+) -> None:
+    view.set_items([reply("a", "go [there](file:///home/x) now")], more_above=False)
+    point = driver.target(TargetKind.LINK)[1].rect.center().toPoint()
+    actions = {action.text(): action for action in view.make_menu(point).actions()}
+
+    with qtbot.waitSignal(view.link_activated) as caught:
+        actions["Open link"].trigger()
+    actions["Copy link address"].trigger()
+
+    assert caught.args == ["file:///home/x"]
+    assert clipboard() == "file:///home/x"
 
 
 def test_tab_visits_what_is_on_screen_and_then_leaves(qtbot: QtBot) -> None:

@@ -6,10 +6,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QPointF
 from PySide6.QtGui import QColor
 from pytestqt.qtbot import QtBot
 
+from app.ui.chat.cells import Cell, TextCell
 from app.ui.chat.items import Item, ItemAction, Section, Speaker
+from app.ui.chat.targets import TargetKind
 from app.ui.chat.transcript_view import TranscriptView
 from app.ui.theme import load_theme
 from tests.ui.chat.conftest import Driver, asked, many, reply
@@ -202,6 +205,95 @@ def test_every_kind_of_item_is_painted(view: TranscriptView) -> None:
         for name in "nqrew":
             view.scroll_to_item(name)
             assert not view.grab().isNull()
+
+
+def cell_of(view: TranscriptView, name: str) -> Cell:
+    node = next(node for node in view.nodes if node.item.id == name)
+    at = next(at for at, row in enumerate(node.rows) if row.block is not None)
+    cell = view.rows.cell(node, at)
+    assert cell is not None
+    return cell
+
+
+def notice(name: str, text: str) -> Item:
+    return Item(name, Speaker.NOTICE, sections=[Section("text", text)])
+
+
+def test_a_message_in_place_of_a_notice_looks_like_any_other(view: TranscriptView) -> None:
+    view.set_items([asked("a", "something"), notice("n", "No reply yet.")], more_above=False)
+    assert cell_of(view, "n").height < cell_of(view, "a").height
+
+    view.remove_item("n")
+    view.append_item(asked("b", "something"))
+    assert cell_of(view, "b").height == cell_of(view, "a").height
+
+    view.append_item(notice("c", "something"))
+    small = cell_of(view, "c").height
+    view.update_item(asked("c", "something"))
+    assert small < cell_of(view, "c").height == cell_of(view, "a").height
+
+
+def test_a_bubble_grows_with_its_text(view: TranscriptView) -> None:
+    view.set_items([asked("a", "hi")], more_above=False)
+    before = cell_of(view, "a").width
+
+    view.update_item(asked("a", "hi\n\nthis is far more than a greeting"))
+
+    assert cell_of(view, "a").width > before + 100
+
+
+def test_a_notice_and_its_button_begin_where_all_text_does(view: TranscriptView, driver: Driver) -> None:
+    view.set_items([replace(notice("n", "No reply yet."), actions=(ItemAction.RETRY,))], more_above=False)
+    left, _ = view.rows.column
+
+    assert view.rows.frame(view.nodes[0], 0).x == left
+    assert cell_of(view, "n").is_text_at(QPointF(3, 8))
+    assert driver.target(TargetKind.ACTION)[1].rect.left() == left
+
+
+@pytest.mark.parametrize("width", [280, 360, 511, 512, 783, 784, 785, 899, 900, 1_600])
+def test_the_column_leaves_twelve_pixels_and_is_never_wider_than_760(width: int, view: TranscriptView) -> None:
+    view.set_items([asked("a")], more_above=False)
+
+    view.rows.set_width(width)
+
+    left, column = view.rows.column
+    assert column == min(760, width - 24)
+    assert 0 <= left - (width - column - left) <= 1
+
+
+def test_headings_are_not_much_larger_than_the_text(view: TranscriptView) -> None:
+    words = "Nine words that show how wide the letters are"
+    levels = [f"{'#' * level} {words}" for level in range(1, 5)]
+    view.resize(1_000, 400)
+    view.set_items([reply(str(at), text) for at, text in enumerate([*levels, f"**{words}**"])], more_above=False)
+
+    widths = [cell_of(view, str(at)).natural_width for at in range(5)]
+
+    assert [width / widths[4] for width in widths[:4]] == pytest.approx([1.35, 1.2, 1.1, 1], abs=0.04)
+
+
+def test_a_task_has_its_box_in_place_of_a_bullet(view: TranscriptView) -> None:
+    view.set_items([reply("a", "- [ ] open\n- [x] done\n- plain\n  - inner\n\n1. one")], more_above=False)
+
+    cell = cell_of(view, "a")
+
+    assert isinstance(cell, TextCell)
+    assert len(cell.marks.bullets) == 2
+    assert "☐ open" in cell.text()
+
+
+def test_the_bar_of_a_quote_is_where_its_lines_begin(view: TranscriptView) -> None:
+    arabic = "اقتباس باللغة العربية"
+    view.set_items([reply("a", "> latin"), reply("b", f"> {arabic}"), reply("c", f"> - {arabic}")], more_above=False)
+
+    cells = [cell_of(view, name) for name in "abc"]
+
+    assert [[bar.left() for bar in cell.marks.bars] for cell in cells if isinstance(cell, TextCell)] == [
+        [0],
+        [cells[1].width - 3],
+        [cells[2].width - 3],
+    ]
 
 
 HOSTILE = {

@@ -22,8 +22,11 @@ def render(source: str) -> str:
         ("<b>x</b> &amp; <script>", "<p>&lt;b&gt;x&lt;/b&gt; &amp; &lt;script&gt;</p>\n"),
         ("main.py and example.com", "<p>main.py and example.com</p>\n"),
         ("see http://a.example", '<p>see <a href="http://a.example">http://a.example</a></p>\n'),
-        ("[x](javascript:alert)", "<p>[x](javascript:alert)</p>\n"),
-        ("[x](file:///etc/passwd)", "<p>[x](file:///etc/passwd)</p>\n"),
+        ("[x](javascript:alert)", "<p>x</p>\n"),
+        ("[x](file:///etc/passwd)", "<p>x</p>\n"),
+        ("[x](docs/a.md) [y](//h.example/) [z](#top)", "<p>x y z</p>\n"),
+        ("<mailto:a@b.example>", '<p><a href="mailto:a@b.example">mailto:a@b.example</a></p>\n'),
+        ("[**x** ![p](http://i.example/a)](file:///a) b", "<p><strong>x</strong> p (i.example) b</p>\n"),
         ("![a cat](https://h.example/c.png)", '<p><a href="https://h.example/c.png">a cat (h.example)</a></p>\n'),
         ("![](https://h.example/c.png)", '<p><a href="https://h.example/c.png">image (h.example)</a></p>\n'),
         ("![x](local.png)", "<p>x</p>\n"),
@@ -44,6 +47,23 @@ def test_markdown_becomes_html_that_holds_no_foreign_html_and_no_picture(source:
     assert "<img" not in rendered
     if html is not None:
         assert rendered == html
+
+
+@pytest.mark.parametrize(
+    ("source", "html"),
+    [
+        ("[x](javascript:alert)", '<p><a href="javascript:alert">x</a></p>\n'),
+        ("[x](file:///etc/passwd)", '<p><a href="file:///etc/passwd">x</a></p>\n'),
+        ('[x][1]\n\n[1]: file:///a"b', '<p><a href="file:///a%22b">x</a></p>\n'),
+        (r"[x](C:\a) [y](docs/a.md)", "<p>x y</p>\n"),
+        ("![x](file:///etc/passwd)", "<p>x</p>\n"),
+    ],
+)
+def test_where_somebody_asks_first_every_address_with_a_scheme_is_a_link(source: str, html: str) -> None:
+    references = References()
+    find_blocks(source, references)
+
+    assert render_html(source, references, any_scheme=True) == html
 
 
 def test_footnotes_and_references_are_found_from_another_block() -> None:

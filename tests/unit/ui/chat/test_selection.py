@@ -47,6 +47,9 @@ def transcript() -> TranscriptModel:
         ((1, 1, 0, 0), (1, 1, 0, 8), "one b*"),
         ((1, 1, 0, 4), (1, 1, 1, 2), "b\n\ntw"),
         ((1, 1, 1, 2), (1, 1, 0, 4), "b\n\ntw"),
+        ((1, 1, 2, 0), (1, 1, 2, 5), "x = 1"),
+        ((1, 1, 2, 2), (1, 1, 2, 5), "= 1"),
+        ((1, 1, 1, 3), (1, 1, 2, 5), "x = 1"),
         ((1, 1, 1, 0), (1, 1, 2, 5), "two\n\n```py\nx = 1\n```"),
         ((1, 1, 1, 0), (1, 1, 2, 3), "two\n\nx ="),
         ((0, 0, 0, 6), (1, 1, 0, 3), "Now.\n\none"),
@@ -110,3 +113,30 @@ def test_a_selection_past_the_end_of_a_shorter_text_is_cut_off() -> None:
     model.update(Item("a", Speaker.ASSISTANT, sections=[Section("reasoning", "secret"), Section("text", "one **b**")]))
 
     assert selected_text(model, selection, SourceReader()) == "b"
+
+
+def long_code() -> TranscriptModel:
+    code = "\n".join(f"line {number}" for number in range(1_000))
+    model = TranscriptModel()
+    model.set_items([Item("a", Speaker.ASSISTANT, sections=[Section("text", f"one\n\n```\n{code}\n```\n\ntwo")])])
+    while model.nodes[0].sections[0].is_pending or not model.nodes[0].is_expanded:
+        model.expand(model.nodes[0])
+    return model
+
+
+def test_code_in_several_rows_has_a_fence_only_as_a_whole_and_with_something_beside_it() -> None:
+    model, selection = long_code(), Selection()
+    rows = [row for row in model.nodes[0].rows if row.block is not None]
+    assert [row.block.kind is BlockKind.CODE for row in rows if row.block] == [False, True, True, False]
+    end = SourceReader().length(model.nodes[0], model.nodes[0].rows.index(rows[2]))
+
+    def selected(anchor: tuple[int, int], head: tuple[int, int]) -> str:
+        selection.select(Place(0, 0, *anchor), Place(0, 0, *head))
+        return selected_text(model, selection, SourceReader())
+
+    assert selected((1, 0), (2, end)).startswith("line 0\n")
+    assert "```" not in selected((1, 0), (2, end))
+    assert "```" not in selected((0, 0), (1, 500_000))
+    assert "```" not in selected((0, 0), (2, end - 1))
+    assert selected((0, 0), (2, end)).startswith("one\n\n```\nline 0")
+    assert selected((0, 0), (2, end)).endswith("line 999\n```")

@@ -230,3 +230,34 @@ def test_an_unknown_id_changes_nothing(change: Callable[[TranscriptModel], objec
     assert change(model) is None
     assert model.remove("z") is None
     assert len(model.nodes) == 1
+
+
+def test_an_order_is_never_given_twice() -> None:
+    model = model_of(reply("a", "one"), reply("b", "two"))
+    seen = {node.order for node in model.nodes}
+
+    def add(order: int) -> None:
+        assert order not in seen
+        seen.add(order)
+
+    model.remove("b")
+    add(model.append(reply("c", "three")).order)
+    model.remove("a")
+    model.prepend([reply("d", "four")])
+    add(model.nodes[0].order)
+    model.set_items([reply("e", "five"), reply("f", "six")])
+    for node in model.nodes:
+        add(node.order)
+    assert [node.order for node in model.nodes] == sorted(node.order for node in model.nodes)
+
+
+def test_a_row_below_what_has_become_code_is_measured_again() -> None:
+    model = model_of(reply("a", "one\n\ntwo"))
+    node = expanded(model, "a")
+    for row in node.rows:
+        row.measured = 5
+
+    model.update(reply("a", "```\none\n```\n\ntwo"))
+
+    assert node.rows[-1].block is not None
+    assert node.rows[-1].measured == 0
