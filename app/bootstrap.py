@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import random
+import signal
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -73,6 +74,9 @@ async def _run(options: Options) -> None:
     app = QApplication.instance()
     assert app is not None
     app.aboutToQuit.connect(closed.set)
+    for name in (signal.SIGINT, signal.SIGTERM):
+        # Ctrl+C in the terminal and the end of the desktop's session: the same as closing the window.
+        signal.signal(name, lambda _number, _frame: program.window.close())
     server = None if options.is_new_instance else InstanceServer(options.data_dir)
     if server is not None:
         server.raise_requested.connect(program.window.raise_window)

@@ -135,6 +135,7 @@ class Desk:
         closing = loop.create_task(self.program.close())
         self.qtbot.waitUntil(closing.done, timeout=10_000)
         assert closing.result(), "quitting took too long"
+        assert len(self.program.tasks) == 0, "a task of the interface was left"
 
     def restart(self) -> None:
         self.close()

@@ -124,5 +124,5 @@ async def program(tmp_path: Path) -> AsyncIterator[Program]:
     made = Program(tmp_path / "data")
     yield made
     await made.manager.close()
-    await made.tasks.close()
+    await until(lambda: len(made.tasks) == 0)
     assert made.failures == []
