@@ -707,3 +707,27 @@ def test_the_edit_menu_offers_what_can_be_done(desk: Desk) -> None:
     assert offered() == [False] * 6
     assert all(action.isEnabled() for action in all_of_them), "keys work when the menu is shut"
     desk.window.page.composer.set_text("")
+
+
+def test_letters_typed_in_the_transcript_go_to_the_message_field(desk: Desk) -> None:
+    desk.provider.play(reply("one"))
+    desk.say("a")
+    desk.window.page.transcript.setFocus()
+    desk.qtbot.keyClicks(desk.window.page.transcript, "hi")
+    assert desk.window.page.composer.text().startswith("h")
+    assert QApplication.focusWidget() is desk.window.page.composer.field
+    desk.window.page.composer.set_text("")
+
+
+@pytest.mark.parametrize("width", [360, 512, 700, 801, 1100, 1299])
+def test_the_composer_stands_below_the_transcripts_column(desk: Desk, width: int) -> None:
+    desk.provider.play(reply("one"))
+    desk.say("a")
+    desk.window.resize(width, 640)
+    page = desk.window.page
+    viewport = page.transcript.viewport()
+    column = min(760, viewport.width() - 24)
+    left = viewport.mapTo(page, QPoint((viewport.width() - column) // 2, 0)).x()
+    frame = page.composer._frame
+    assert column == frame.width()
+    assert abs(left - frame.mapTo(page, QPoint(0, 0)).x()) <= 1, "half a pixel may fall either way"

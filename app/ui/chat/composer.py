@@ -140,9 +140,9 @@ class Composer(QWidget):
         stack.addWidget(self._hint)
         outer = QHBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
-        outer.addStretch(1)
-        outer.addWidget(column, 1000)
-        outer.addStretch(1)
+        outer.addStretch(0)
+        outer.addWidget(column, 1)
+        outer.addStretch(0)
         self.field.submitted.connect(self.submit)
         self.field.focus_changed.connect(self._show_focus)
         self.field.textChanged.connect(self._text_changed)
@@ -175,6 +175,13 @@ class Composer(QWidget):
         cursor = self.field.textCursor()
         cursor.movePosition(cursor.MoveOperation.End)
         self.field.setTextCursor(cursor)
+
+    @Slot(str)
+    def go_on_typing(self, text: str) -> None:
+        """Take over what was typed elsewhere, as if it had been typed here."""
+        if not self.field.isReadOnly():
+            self.field.setFocus()
+            self.field.insertPlainText(text)
 
     def set_streaming(self, *, on: bool) -> None:
         """Say whether a reply is being written, so that Send is Stop."""

@@ -216,8 +216,9 @@ class ChatController(QObject):
         self.session = opened.summary.id
         items = self._items(opened.page)
         self._last_row = last_message(opened.page.entries)
-        self._page.transcript.set_items(items, more_above=not opened.page.exhausted)
         self._older = None if opened.page.exhausted else opened.page.next
+        # A short chat asks for more at once.
+        self._page.transcript.set_items(items, more_above=not opened.page.exhausted)
         self._state = self._live.state(self.session) or opened.state
         self._set_access(opened.access, opened.holder)
         self._drafts.watch(self.session, opened.draft, typed_before=self._typed_before)

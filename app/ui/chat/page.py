@@ -49,6 +49,7 @@ class ChatPage(QWidget):
         layout.addWidget(content, 1)
         layout.addWidget(self.composer)
         self.set_theme(theme)
+        self.transcript.typed.connect(self.composer.go_on_typing)
         bar = self.transcript.verticalScrollBar()
         bar.setEnabled(False)
         # A bar with nothing to scroll keeps its place and shows no handle.
