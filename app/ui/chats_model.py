@@ -9,6 +9,7 @@ from typing import Any, Final
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
 from app.domain.chats import ChatSummary
+from app.ui.tooltip import plain_tooltip
 
 Index = QModelIndex | QPersistentModelIndex
 _NO_PARENT: Final = QModelIndex()
@@ -127,8 +128,10 @@ class ChatsModel(QAbstractListModel):
             return entry.title if role == Qt.ItemDataRole.DisplayRole else None
         title = self.title_of(entry.summary)
         match role:
-            case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.ToolTipRole:
+            case Qt.ItemDataRole.DisplayRole:
                 return title
+            case Qt.ItemDataRole.ToolTipRole:
+                return plain_tooltip(title)
             case Qt.ItemDataRole.EditRole:
                 return entry.summary.title
             case Qt.ItemDataRole.AccessibleTextRole:

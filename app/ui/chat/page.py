@@ -17,6 +17,7 @@ from app.ui.chat.composer import Composer
 from app.ui.chat.empty_page import EmptyPage
 from app.ui.chat.transcript_view import TranscriptView
 from app.ui.theme import Theme, tinted_icon
+from app.ui.tooltip import plain_tooltip
 
 
 class ChatPage(QWidget):
@@ -137,13 +138,13 @@ class _ElidedLabel(QLabel):
 
     def setText(self, text: str) -> None:
         self._whole = text
-        self.setToolTip(text if self._elide() != text else "")
+        self.setToolTip(plain_tooltip(text) if self._elide() != text else "")
         super().setText(self._elide())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         super().setText(self._elide())
-        self.setToolTip(self._whole if self._elide() != self._whole else "")
+        self.setToolTip(plain_tooltip(self._whole) if self._elide() != self._whole else "")
 
     def _elide(self) -> str:
         return self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideRight, self.width())
