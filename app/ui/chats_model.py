@@ -122,10 +122,11 @@ class ChatsModel(QAbstractListModel):
         if not index.isValid() or not 0 <= index.row() < len(self._entries):
             return None
         entry = self._entries[index.row()]
-        if role == IS_GROUP_ROLE:
-            return isinstance(entry, GroupEntry)
         if isinstance(entry, GroupEntry):
-            return entry.title if role == Qt.ItemDataRole.DisplayRole else None
+            return {IS_GROUP_ROLE: True, Qt.ItemDataRole.DisplayRole: entry.title}.get(role)
+        return self._chat_data(entry, role)
+
+    def _chat_data(self, entry: ChatEntry, role: int) -> Any:
         title = self.title_of(entry.summary)
         match role:
             case Qt.ItemDataRole.DisplayRole:
