@@ -7,7 +7,7 @@ model here allows extra fields and carries them along.
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
 
 FORMAT_VERSION: Final = 1
 
@@ -20,6 +20,12 @@ def _count_or_absent(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
+def _time_or_absent(value: datetime | None) -> datetime | None:
+    """A time that no clock of a person can show counts as absent: other programs write year 1 for none."""
+    return value if value is not None and 1970 <= value.year < 9000 else None
+
+
+Moment = Annotated[datetime | None, AfterValidator(_time_or_absent)]
 TokenCount = Annotated[int | None, BeforeValidator(_count_or_absent)]
 
 
@@ -72,7 +78,7 @@ class ErrorInfo(_Model):
 
     kind: str
     detail: str = ""
-    retry_at: datetime | None = None
+    retry_at: Moment = None
     """When the provider may be asked again, if it said so (UTC)."""
 
 
@@ -165,6 +171,8 @@ class Flag:
     """The reply was cut: by Stop, by a crash, or by the connection."""
     FAILED: Final = "failed"
     """The step ended with `error`; what came before it is kept."""
+    SETTLED: Final = "settled"
+    """In `partial.json` only: the reply has ended, it was its append that failed."""
     REJECTED: Final = "rejected"
     """Never sent to a model."""
 
@@ -187,7 +195,7 @@ class Row(_Model):
     seq: int | None = None
     role: Role
     turn: str | None = None
-    created: datetime | None = None
+    created: Moment = None
     kind: str = Kind.MESSAGE
     model: str | None = None
     request: RequestInfo | None = None

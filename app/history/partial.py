@@ -73,9 +73,15 @@ def recover_partial(partial: PartialFile, store: Store, *, session: str, last_se
     added: tuple[Row, ...] = ()
     if row.parts:
         with contextlib.suppress(DuplicateRow):
-            added = store.append([interrupted(row)], expected_last_seq=last_seq)
+            added = store.append([_as_history(row)], expected_last_seq=last_seq)
     partial.drop()
     return added
+
+
+def _as_history(row: Row) -> Row:
+    if Flag.SETTLED not in row.flags:
+        return interrupted(row)
+    return row.model_copy(update={"flags": tuple(flag for flag in row.flags if flag != Flag.SETTLED)})
 
 
 def interrupted(row: Row) -> Row:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from app.domain.errors import HistoryChanged
+from app.domain.errors import ChatNotFound, HistoryChanged, StorageError
 from app.domain.rows import Batch, Row
 from app.history.batches import MAX_BATCH_ROWS, row_of, torn_stretches
 from app.history.blobs import Blobs
@@ -168,9 +168,15 @@ class HistoryReader:
                 return page
             if before and after and before.state == after.state == "stable" and before.epoch == after.epoch:
                 return replace(page, epoch=after.epoch)
-        with self._files.appending():
-            settled = read_receipt(self._files)
-            return replace(self._opened(read), epoch=settled.epoch if settled else "")
+        try:
+            with self._files.appending():
+                settled = read_receipt(self._files)
+                return replace(self._opened(read), epoch=settled.epoch if settled else "")
+        except ChatNotFound:
+            raise
+        except StorageError:
+            # On a disk that can only be read nobody writes: the page is as good as it gets.
+            return self._opened(read)
 
     def _opened(self, read: "_PageReader") -> Page:
         reading = _Reading()

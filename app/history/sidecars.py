@@ -7,14 +7,22 @@ absent; opening a chat never fails because of it.
 import contextlib
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import orjson
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from app.domain.ids import new_id
 from app.history.codec import encode_json
 from app.history.disk import replace, storage_error, write_atomic
+
+
+def _shown_time(value: datetime) -> datetime:
+    """A time outside of what a clock can show becomes the nearest that can."""
+    return min(max(value, datetime(1970, 1, 2, tzinfo=UTC)), datetime(9000, 1, 1, tzinfo=UTC))
+
+
+ShownTime = Annotated[AwareDatetime, AfterValidator(_shown_time)]
 
 
 class SessionMeta(BaseModel):
@@ -27,8 +35,8 @@ class SessionMeta(BaseModel):
     model: str = ""
     """`provider/model`."""
     pinned: bool = False
-    created: AwareDatetime = Field(default_factory=lambda: datetime.now(UTC))
-    updated: AwareDatetime = Field(default_factory=lambda: datetime.now(UTC))
+    created: ShownTime = Field(default_factory=lambda: datetime.now(UTC))
+    updated: ShownTime = Field(default_factory=lambda: datetime.now(UTC))
     floor_seq: int | None = None
     """Sequence number of the newest manual reset, written before its row."""
 
@@ -46,7 +54,7 @@ class Deleted(BaseModel):
 
     model_config = ConfigDict(extra="allow")
 
-    deleted: AwareDatetime
+    deleted: ShownTime
 
 
 Sidecar = TypeVar("Sidecar", bound=BaseModel)

@@ -326,7 +326,7 @@ class Store:
 def _id_in(line: bytes) -> str | None:
     """Return the id of the row in a line that is in no batch, None if it is no row."""
     canonical = _CANONICAL_ID.match(line)
-    if canonical is not None:
+    if canonical is not None and b"\0" not in line:
         return canonical[1].decode("utf-8", "replace")
     row = decode_line(line)
     return row.id if isinstance(row, Row) else None

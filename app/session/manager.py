@@ -10,7 +10,7 @@ from typing import Final
 
 from app.aio import run_blocking
 from app.domain.chats import ChatSummary, DeletedChat
-from app.domain.errors import ChatInUse
+from app.domain.errors import ChatInUse, StorageError
 from app.domain.events import ChatChanged
 from app.domain.models import ModelCard
 from app.history.library import Library
@@ -29,6 +29,7 @@ class SessionManager:
         self._workers: dict[str, Worker] = {}
         self._locks: dict[str, _ChatLock] = {}
         self._shown: set[str] = set()
+        self._making = asyncio.Lock()
 
     async def list_models(self) -> tuple[ModelCard, ...]:
         """Return every model on offer; the first is the one new chats get."""
@@ -40,11 +41,12 @@ class SessionManager:
 
     async def new_chat(self, model: str) -> ChatSummary:
         """Return an empty chat: one that is there already, or a new one. Raises StorageError."""
-        for session in self._shown:
-            worker = self._workers.get(session)
-            if worker is not None and await worker.is_empty():
-                return worker.summary
-        return await run_blocking(self._library.find_empty) or await self.create_chat(model)
+        async with self._making:
+            for session in tuple(self._shown):
+                worker = self._workers.get(session)
+                if worker is not None and await worker.is_empty():
+                    return worker.summary
+            return await run_blocking(self._library.find_empty) or await self.create_chat(model)
 
     async def create_chat(self, model: str) -> ChatSummary:
         """Make an empty chat. Raises StorageError."""
@@ -75,7 +77,10 @@ class SessionManager:
 
     async def save_owed(self, session: str) -> None:
         """Write the reply that the disk refused. Raises ChatNotFound, StorageError."""
-        await (await self._worker(session)).save_owed()
+        worker = await self._worker(session)
+        async with self._locked(session):
+            if self._workers.get(session) is worker:
+                await worker.save_owed()
 
     async def stop(self, session: str) -> None:
         """End the running turn of a chat; what has come is kept."""
@@ -85,7 +90,9 @@ class SessionManager:
 
     async def take_over(self, session: str) -> bool:
         """Become the holder of a chat that another process had; return whether it was free. Raises StorageError."""
-        return await (await self._worker(session)).take_over()
+        worker = await self._worker(session)
+        async with self._locked(session):
+            return self._workers.get(session) is worker and await worker.take_over()
 
     async def save_draft(self, session: str, text: str) -> None:
         """Keep what stands in the composer of a chat. Raises ChatInUse, ChatNotFound, StorageError."""
@@ -154,7 +161,12 @@ class SessionManager:
     async def _close_if_unused(self, session: str) -> None:
         async with self._locked(session):
             worker = self._workers.get(session)
-            if worker is not None and session not in self._shown and not worker.turn_state.is_active:
+            if worker is None or session in self._shown or worker.turn_state.is_active:
+                return
+            with contextlib.suppress(StorageError):
+                await worker.save_owed()
+            if not worker.owes:
+                # One that owes a reply to a full disk keeps it, and the chat, until the disk takes it.
                 await self._close(session)
 
     async def _close_one(self, session: str) -> None:

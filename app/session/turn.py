@@ -10,13 +10,14 @@ from app.aio import run_blocking, run_to_end
 from app.domain.chats import TurnState
 from app.domain.errors import StorageError
 from app.domain.events import ChatChanged, ReplyDropped, RetryScheduled, RowsAppended, StateChanged
-from app.domain.rows import Row
+from app.domain.rows import Flag, Row
 from app.history.files import ChatFiles
 from app.history.library import summary_of, title_from
 from app.history.partial import PartialFile
 from app.history.sidecars import write_sidecar
 from app.history.store import Store
 from app.session.admission import TurnPlan, plan_turn
+from app.session.draft import DraftFile
 from app.session.env import SessionEnv
 from app.session.inputs import Accepted, Input, Outcome, Refused, UserInput
 from app.session.retry import MAX_TRIES, retry_delay
@@ -34,6 +35,7 @@ class TurnEnv:
         self.state = state
         self.store = Store(files, session=session, new_id=env.new_id)
         self.partial = PartialFile(files)
+        self.draft = DraftFile(files)
         self._saving_meta = asyncio.Lock()
 
     def enter(self, state: TurnState) -> None:
@@ -74,6 +76,8 @@ async def run_turn(turn: TurnEnv, item: Input, accepted: "asyncio.Future[Outcome
             await run_to_end(turn.append(plan.rows), turn.env.tasks, name="append")
         accepted.set_result(Accepted())
         if isinstance(item, UserInput):
+            with contextlib.suppress(StorageError):
+                await turn.draft.drop(item.text)
             await _name_chat(turn, item)
         await _run_step(turn, plan)
     except asyncio.CancelledError:
@@ -127,7 +131,8 @@ async def _settle(turn: TurnEnv, reply: Reply) -> None:
     except StorageError:
         turn.state.unsaved = row
         with contextlib.suppress(StorageError):
-            await run_blocking(turn.partial.save, row)
+            owed = row.model_copy(update={"flags": (*row.flags, Flag.SETTLED)})
+            await run_blocking(turn.partial.save, owed)
         raise
     await run_blocking(turn.partial.drop)
     turn.state.meta.updated = turn.env.clock.now()

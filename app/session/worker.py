@@ -18,7 +18,7 @@ from app.history.files import ChatFiles
 from app.history.library import load_meta, peek_meta, summary_of
 from app.history.partial import recover_partial
 from app.history.reader import HistoryReader, Page, Position
-from app.history.sidecars import Draft, SessionMeta, read_sidecar, write_sidecar
+from app.history.sidecars import SessionMeta
 from app.session.env import SessionEnv
 from app.session.inputs import Input, Outcome, Refused
 from app.session.state import SessionState, rows_of
@@ -69,8 +69,6 @@ class Worker:
         self._following: asyncio.Task[None] | None = None
         self._followed_seq = 0
         self._syncing = asyncio.Lock()
-        self._saving_draft = asyncio.Lock()
-        self._draft: str | None = None
         self._told_access: tuple[Access, str] | None = None
 
     @property
@@ -122,19 +120,24 @@ class Worker:
             except ChatInUse as error:
                 self._tell_access(Access.HELD_ELSEWHERE, error.holder)
                 return False
+            try:
+                await run_to_end(self._learn(), self._env.tasks, name=f"sync {self.session}")
+            except BaseException:
+                await run_blocking(self._files.lease.release)
+                raise
             self.holder = None
             if self._following is not None:
                 self._following.cancel()
                 self._following = None
-        self._state.is_stale = True
-        await self._sync()
         await self._tell_rows_after(self._followed_seq)
         self._tell_access(Access.WRITABLE, "")
         return True
 
     async def snapshot(self) -> OpenedChat:
         """Return the chat as it is at one moment. Raises StorageError."""
-        draft = await self._load_draft()
+        draft = ""
+        with contextlib.suppress(StorageError):
+            draft = await self._turn.draft.load()
         while True:
             last_seq = self._state.last_seq
             page = await self.page_before(None)
@@ -183,6 +186,11 @@ class Worker:
         self._running = running
         return await asyncio.shield(accepted)
 
+    @property
+    def owes(self) -> bool:
+        """Whether a reply has ended that the disk refused."""
+        return self._state.unsaved is not None
+
     async def save_owed(self) -> None:
         """Write the reply that the disk refused, if there is one. Raises StorageError."""
         if self._state.unsaved is not None and not self._state.turn_state.is_active:
@@ -202,8 +210,8 @@ class Worker:
         if self._state.unsaved is not None:
             with contextlib.suppress(StorageError):
                 await self._sync()
-        async with self._saving_draft:
-            await run_blocking(self._files.lease.release)
+        await self._turn.draft.settle()
+        await run_blocking(self._files.lease.release)
 
     async def rename(self, title: str) -> ChatSummary:
         """Give the chat a title of the person's. Raises ChatInUse, StorageError; nothing changed then."""
@@ -211,32 +219,22 @@ class Worker:
             raise ChatInUse(self.holder)
         if self._unwritable:
             raise StorageError(self._unwritable)
-        meta = self._state.meta
-        before = (meta.title, meta.titled_by_user)
-        meta.title, meta.titled_by_user = title, True
-        try:
-            await self._turn.save_meta()
-        except StorageError:
-            meta.title, meta.titled_by_user = before
-            raise
+        async with self._syncing:
+            meta = self._state.meta
+            before = (meta.title, meta.titled_by_user)
+            meta.title, meta.titled_by_user = title, True
+            try:
+                await self._turn.save_meta()
+            except StorageError:
+                meta.title, meta.titled_by_user = before
+                raise
         self._env.emit(ChatChanged(self.session, self.summary))
         return self.summary
 
     async def save_draft(self, text: str) -> None:
         """Keep what stands in the composer, the newest text last. Raises StorageError."""
-        if self.holder is not None or self._unwritable:
-            return
-        self._draft = text
-        async with self._saving_draft:
-            newest, self._draft = self._draft, None
-            if newest is not None:
-                await run_blocking(write_sidecar, self._files.draft, Draft(text=newest))
-
-    async def _load_draft(self) -> str:
-        with contextlib.suppress(StorageError):
-            draft = await run_blocking(read_sidecar, self._files.draft, Draft)
-            return draft.text if draft else ""
-        return ""
+        if self.holder is None and not self._unwritable:
+            await self._turn.draft.save(text)
 
     # Being in step with the disk
 
@@ -341,7 +339,7 @@ class Worker:
             except ChatNotFound:
                 self._env.emit(SessionBroke(self.session, "This chat was deleted in another window."))
                 return
-            except StorageError as error:
+            except (StorageError, OSError) as error:
                 log.info("%s can't be followed for a moment: %s", self.session, error)
             await self._env.clock.sleep(FOLLOW_SECONDS)
 

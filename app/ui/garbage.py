@@ -8,10 +8,12 @@ So automatic collection is off, and a timer does the same work here. See ADR-000
 import gc
 from typing import Final
 
-from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Slot
 
 CHECK_MS: Final = 50
 """Often: what piles up between two looks is collected in one go, and holds up a frame."""
+FULL_MS: Final = 60_000
+"""A full collection looks at everything and holds up several frames; garbage that old can wait."""
 SETTLED_MS: Final = 5_000
 """By then the program has started; what is there then stays."""
 
@@ -24,6 +26,8 @@ class GarbageCollector(QObject):
         self._thresholds = gc.get_threshold()
         gc.disable()
         gc.freeze()
+        self._since_full = QElapsedTimer()
+        self._since_full.start()
         self._timer = QTimer(self)
         self._timer.setInterval(CHECK_MS)
         self._timer.timeout.connect(self.collect_due)
@@ -36,9 +40,14 @@ class GarbageCollector(QObject):
         counts = gc.get_count()
         for generation in (2, 1, 0):
             # A threshold of 0 (Python 3.14 for the oldest) means that it is never due by itself.
-            if 0 < self._thresholds[generation] < counts[generation]:
-                gc.collect(generation)
-                return
+            if not 0 < self._thresholds[generation] < counts[generation]:
+                continue
+            if generation == 2:
+                if self._since_full.elapsed() < FULL_MS:
+                    continue
+                self._since_full.restart()
+            gc.collect(generation)
+            return
 
     @Slot()
     def _settle(self) -> None:

@@ -2,6 +2,7 @@
 
 import getpass
 import hashlib
+import os
 from pathlib import Path
 from typing import Final
 
@@ -33,8 +34,8 @@ class InstanceServer(QObject):
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         self._server.newConnection.connect(self._greet)
         name = _server_name(root)
-        if not self._server.listen(name):
-            # What a killed process left behind; whoever answers was asked before.
+        if not self._server.listen(name) and not ask_running_instance(root):
+            # What a killed process left behind.
             QLocalServer.removeServer(name)
             self._server.listen(name)
 
@@ -51,5 +52,10 @@ class InstanceServer(QObject):
 
 
 def _server_name(root: Path) -> str:
-    where = f"{getpass.getuser()}\0{root.resolve()}"
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):
+        # An account without a name, as in a container.
+        user = str(os.getuid()) if hasattr(os, "getuid") else ""
+    where = f"{user}\0{root.resolve()}"
     return f"muntin-{hashlib.sha256(where.encode()).hexdigest()[:20]}"
