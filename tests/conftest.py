@@ -46,7 +46,10 @@ def _garbage_on_the_main_thread(request: pytest.FixtureRequest) -> Iterator[None
         gc.collect(0)
         return
     from PySide6.QtGui import QGuiApplication
+    from PySide6.QtWidgets import QApplication
 
+    left = [widget for widget in QApplication.topLevelWidgets() if widget.isVisible()]
+    assert left == [], "a window was left open"
     # What a test has copied is Python's; Qt would delete it after Python has ended.
     QGuiApplication.clipboard().clear()
     gc.collect()

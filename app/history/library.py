@@ -158,19 +158,19 @@ class Library:
                     self.purge(chat.id)
 
 
-def load_meta(files: ChatFiles) -> SessionMeta:
+def load_meta(files: ChatFiles, *, may_repair: bool = True) -> SessionMeta:
     """Return what the list shows of a chat, made again from its history if `session.json` is gone.
 
     Raises StorageError if it is there and can't be read.
     """
-    found = read_sidecar(files.meta, SessionMeta)
+    found = read_sidecar(files.meta, SessionMeta, may_repair=may_repair)
     return found if found is not None else _rebuilt_meta(files)
 
 
 def peek_meta(files: ChatFiles) -> SessionMeta:
     """Return the same for showing only: what can't be read is made again from the history. Never save it."""
     try:
-        return load_meta(files)
+        return load_meta(files, may_repair=False)
     except StorageError:
         return _rebuilt_meta(files)
 

@@ -12,6 +12,8 @@ from app.history.disk import read_at
 
 MAX_PAGE_BYTES: Final = 2 * 1024 * 1024
 MAX_PAGE_ROWS: Final = 500
+_CHUNK_BYTES: Final = 128 * 1024
+"""A page of short lines ends at its row cap: it is read in pieces, so that little is read for nothing."""
 _OVERLAP: Final = len(BOUNDARY_NEEDLE) - 1
 """Bytes looked at twice while a long line is passed over, so that a needle across two pages is seen."""
 
@@ -89,8 +91,8 @@ def read_forward(
         return LinePage((), start, 0, exhausted=True)
     if inside is not None:
         return _pass_over_forward(descriptor, start, end, caps, inside)
-    data = read_at(descriptor, size, start)
-    reached_end = start + len(data) >= end or len(data) < size
+    data = _read_rows_forward(descriptor, start, size, caps.page_rows)
+    reached_end = start + len(data) >= end
     finds: list[Line | LongLine] = []
     at = 0
     visited = 0
@@ -98,7 +100,7 @@ def read_forward(
         stop = data.find(b"\n", at)
         if stop < 0:
             if not reached_end and len(data) - at <= caps.line_bytes:
-                return LinePage(tuple(finds), start + at, len(data), exhausted=False)
+                return LinePage(tuple(finds), start + at, at, exhausted=False)
             if not reached_end:
                 seen = data.find(BOUNDARY_NEEDLE, at) >= 0
                 long = InLongLine(start + at, seen)
@@ -109,7 +111,7 @@ def read_forward(
         visited += 1
         at = stop + 1
     following = min(start + at, start + len(data))
-    return LinePage(tuple(finds), following, len(data), exhausted=reached_end and at >= len(data))
+    return LinePage(tuple(finds), following, following - start, exhausted=reached_end and at >= len(data))
 
 
 def _pass_over_forward(descriptor: int, start: int, end: int, caps: Caps, inside: InLongLine) -> LinePage:
@@ -145,7 +147,8 @@ def read_backward(
         return LinePage((), 0, 0, exhausted=True)
     if inside is not None:
         return _pass_over_backward(descriptor, start, end, inside)
-    data = read_at(descriptor, end - start, start)
+    data = _read_rows_backward(descriptor, start, end, caps.page_rows)
+    start = end - len(data)
     finds: list[Line | LongLine] = []
     stop = len(data) - 1 if data.endswith(b"\n") else len(data)
     visited = 0
@@ -155,7 +158,7 @@ def read_backward(
             behind = start + min(stop + 1, len(data))
             has_advanced = bool(finds) or behind < end
             if stop <= caps.line_bytes and has_advanced:
-                return LinePage(tuple(finds), behind, len(data), exhausted=False)
+                return LinePage(tuple(finds), behind, end - behind, exhausted=False)
             long = InLongLine(start + stop, data.find(BOUNDARY_NEEDLE, 0, stop) >= 0)
             return LinePage(tuple(finds), start, len(data), exhausted=False, inside=long)
         at = before + 1
@@ -163,7 +166,36 @@ def read_backward(
             finds.append(_line(data, start, at, stop, caps))
         visited += 1
         stop = before
-    return LinePage(tuple(finds), start + stop + 1, len(data), exhausted=start + stop + 1 <= 0)
+    following = start + stop + 1
+    return LinePage(tuple(finds), following, end - following, exhausted=following <= 0)
+
+
+def _read_rows_forward(descriptor: int, start: int, size: int, rows: int) -> bytes:
+    """Read up to `size` bytes, but hardly more than `rows` lines need."""
+    pieces: list[bytes] = []
+    read = found = 0
+    while read < size and found < rows:
+        piece = read_at(descriptor, min(_CHUNK_BYTES, size - read), start + read)
+        if not piece:
+            break
+        pieces.append(piece)
+        read += len(piece)
+        found += piece.count(b"\n")
+    return b"".join(pieces)
+
+
+def _read_rows_backward(descriptor: int, start: int, end: int, rows: int) -> bytes:
+    """Read back from `end` to `start` at most, but hardly more than `rows` lines need."""
+    pieces: list[bytes] = []
+    at, found = end, 0
+    # One more line feed than rows: it ends the line before them.
+    while at > start and found <= rows:
+        begin = max(start, at - _CHUNK_BYTES)
+        piece = read_at(descriptor, at - begin, begin)
+        pieces.append(piece)
+        found += piece.count(b"\n")
+        at = begin
+    return b"".join(reversed(pieces))
 
 
 def _pass_over_backward(descriptor: int, start: int, end: int, inside: InLongLine) -> LinePage:

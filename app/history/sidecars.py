@@ -60,8 +60,10 @@ class Deleted(BaseModel):
 Sidecar = TypeVar("Sidecar", bound=BaseModel)
 
 
-def read_sidecar(path: Path, shape: type[Sidecar]) -> Sidecar | None:
-    """Return what `path` holds, None if it is missing; a broken one is set aside and counts as missing.
+def read_sidecar(path: Path, shape: type[Sidecar], *, may_repair: bool = True) -> Sidecar | None:
+    """Return what `path` holds, None if it is missing; a broken one counts as missing.
+
+    With `may_repair` it is set aside as `.damaged`: only who holds the chat's lease may.
 
     Raises StorageError if it is there and can't be read: it must not be taken for missing and overwritten.
     """
@@ -71,7 +73,8 @@ def read_sidecar(path: Path, shape: type[Sidecar]) -> Sidecar | None:
         return None
     except (ValidationError, orjson.JSONDecodeError):
         with contextlib.suppress(OSError):
-            replace(path, path.with_name(f"{path.name}.{new_id()}.damaged"))
+            if may_repair:
+                replace(path, path.with_name(f"{path.name}.{new_id()}.damaged"))
         return None
     except OSError as error:
         raise storage_error(f"{path.name} can't be read", error) from error

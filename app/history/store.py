@@ -242,6 +242,13 @@ class Store:
                 if not self._take_back(descriptor, size, data):
                     self._write_stable()
                     raise
+            is_ours_alone = Stamp.of(descriptor) == Stamp.of(self._files.chat)
+            is_ours_alone = is_ours_alone and os.fstat(descriptor).st_size == size + len(data)
+        if not is_ours_alone:
+            # Somebody else wrote at the same moment: what we know of the file holds no longer.
+            self._known = _Known(epoch=new_epoch(), last_seq=self._known.last_seq)
+            self._write_stable()
+            return
         self._known.size = size + len(data)
         self._write_stable()
 

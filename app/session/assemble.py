@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from app.domain.models import ModelCard
 from app.domain.request import ModelRequest
-from app.domain.rows import Flag, Row, TextPart
+from app.domain.rows import Flag, Kind, Row, TextPart
 from app.session.state import has_text
 
 
@@ -23,6 +23,9 @@ def _is_sent(row: Row) -> bool:
         return False
     if row.boundary is not None:
         return row.boundary.kind == "compaction"
+    if row.kind not in (Kind.MESSAGE, Kind.CONTINUE):
+        # Of a later version: shown as a notice, and no model is told what we don't understand.
+        return False
     return row.role == "user" or has_text(row)
 
 

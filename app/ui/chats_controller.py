@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.aio import TaskSet
-from app.domain.errors import KnownError
+from app.domain.errors import ChatNotFound, KnownError
 from app.domain.events import ChatChanged, ReplyUnsaved, RowsAppended, SessionBroke, SessionEvent, StateChanged
 from app.ui.bridge import Bridge
 from app.ui.chats_model import ChatsModel, Mark
@@ -42,6 +42,8 @@ class ChatsController(QObject):
         self._model_names: dict[str, str] = {}
         self.open_session = ""
         self._deleted: list[str] = []
+        self._deleting: set[str] = set()
+        self._changes = 0
         model.rename_requested.connect(self.rename)
 
     async def load(self, last: str) -> None:
@@ -103,12 +105,20 @@ class ChatsController(QObject):
     def undo_delete(self) -> None:
         """Get the chat that was deleted last back from the trash and show it."""
         if self._deleted:
-            self._tasks.spawn(self._restore(self._deleted[-1]), name="restore a chat")
+            self.restore(self._deleted.pop())
+
+    @Slot(str)
+    def restore(self, session: str) -> None:
+        """Get a chat back from the trash and show it."""
+        self._tasks.spawn(self._restore(session), name="restore a chat")
 
     def take_back(self, chat: ChatSummary) -> None:
         """Show a chat that is back from the trash."""
-        self._forget_deleted(chat.id)
+        if chat.id in self._deleted:
+            self._deleted.remove(chat.id)
+        self._changes += 1
         self._model.put_chat(chat)
+        self.restored.emit(chat.id)
         self.open(chat.id)
 
     @Slot()
@@ -121,6 +131,7 @@ class ChatsController(QObject):
         is_open = event.session == self.open_session
         match event:
             case ChatChanged():
+                self._changes += 1
                 if self._model.find(event.session) is not None:
                     self._model.put_chat(event.summary)
                 self.title_changed.emit()
@@ -142,6 +153,7 @@ class ChatsController(QObject):
         except KnownError as error:
             self.failed.emit(str(error))
             return
+        self._changes += 1
         self._model.put_chat(chat)
         if chat.id != self.open_session:
             self.open(chat.id)
@@ -156,13 +168,17 @@ class ChatsController(QObject):
 
     async def _delete(self, session: str) -> None:
         chat = self._model.find(session)
-        if chat is None:
+        if chat is None or session in self._deleting:
             return
+        self._deleting.add(session)
         try:
             await self._bridge.delete_chat(session)
         except KnownError as error:
             self.failed.emit(str(error))
             return
+        finally:
+            self._deleting.discard(session)
+        self._changes += 1
         following = self._neighbour(session)
         self._model.remove_chat(session)
         self._deleted.append(session)
@@ -186,16 +202,19 @@ class ChatsController(QObject):
     async def _restore(self, session: str) -> None:
         try:
             self.take_back(await self._bridge.restore_chat(session))
+        except ChatNotFound as error:
+            self.restored.emit(session)
+            self.failed.emit(str(error))
         except KnownError as error:
-            self._forget_deleted(session)
+            # It is in the trash still.
+            self._deleted.append(session)
             self.failed.emit(str(error))
 
-    def _forget_deleted(self, session: str) -> None:
-        if session in self._deleted:
-            self._deleted.remove(session)
-        self.restored.emit(session)
-
     async def _refresh(self) -> None:
+        """Show the list as it is on disk, unless something of ours changed it while it was read."""
+        before = self._changes
         with contextlib.suppress(KnownError):
-            self._model.set_chats(await self._bridge.list_chats())
-            self.title_changed.emit()
+            chats = await self._bridge.list_chats()
+            if before == self._changes:
+                self._model.set_chats(chats)
+                self.title_changed.emit()

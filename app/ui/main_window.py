@@ -161,7 +161,8 @@ class MainWindow(QMainWindow):
         from app.ui.recently_deleted import RecentlyDeleted
 
         dialog = RecentlyDeleted(self._bridge, self._tasks, self)
-        dialog.restored.connect(self.chats.take_back)
+        dialog.restore_requested.connect(self.chats.restore)
+        self.chats.restored.connect(dialog.reload)
         dialog.open()
 
     # Events

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+from shiboken6 import isValid
 
 from app.aio import TaskSet
 from app.domain.chats import DeletedChat
@@ -28,8 +29,8 @@ _TITLE_ROLE: Final = Qt.ItemDataRole.UserRole + 1
 class RecentlyDeleted(QDialog):
     """Lists deleted chats, the latest first."""
 
-    restored = Signal(object)
-    """The `ChatSummary` of a chat that is back."""
+    restore_requested = Signal(str)
+    """Id of a chat to get back."""
 
     def __init__(self, bridge: Bridge, tasks: TaskSet, parent: QWidget) -> None:
         super().__init__(parent)
@@ -62,13 +63,20 @@ class RecentlyDeleted(QDialog):
         layout.addLayout(row)
         self.resize(min(480, max(320, parent.width() - 40)), 360)
         self._show_what_works()
-        tasks.spawn(self._load(), name="list deleted chats")
+        self.reload()
 
     async def _load(self) -> None:
+        reason = ""
+        chats: tuple[DeletedChat, ...] = ()
         try:
             chats = await self._bridge.list_deleted()
         except KnownError as error:
-            self._note.setText(str(error))
+            reason = str(error)
+        if not isValid(self):
+            # Shut meanwhile.
+            return
+        if reason:
+            self._note.setText(reason)
             return
         self._list.clear()
         for chat in chats:
@@ -106,16 +114,12 @@ class RecentlyDeleted(QDialog):
     def _restore(self) -> None:
         session = self._current()
         if session is not None:
-            self._tasks.spawn(self._restore_chat(session), name="restore a chat")
+            self.restore_requested.emit(session)
 
-    async def _restore_chat(self, session: str) -> None:
-        try:
-            chat = await self._bridge.restore_chat(session)
-        except KnownError as error:
-            self._note.setText(str(error))
-            return
-        self.restored.emit(chat)
-        await self._load()
+    @Slot()
+    def reload(self) -> None:
+        """Show the trash as it is now."""
+        self._tasks.spawn(self._load(), name="list deleted chats")
 
     @Slot()
     def _ask_to_purge(self) -> None:
@@ -140,6 +144,8 @@ class RecentlyDeleted(QDialog):
         try:
             await self._bridge.purge_chat(session)
         except KnownError as error:
-            self._note.setText(str(error))
+            if isValid(self):
+                self._note.setText(str(error))
             return
-        await self._load()
+        if isValid(self):
+            await self._load()

@@ -731,3 +731,97 @@ def test_the_composer_stands_below_the_transcripts_column(desk: Desk, width: int
     frame = page.composer._frame
     assert column == frame.width()
     assert abs(left - frame.mapTo(page, QPoint(0, 0)).x()) <= 1, "half a pixel may fall either way"
+
+
+def held_chat(desk: Desk) -> tuple[str, str, ChatFiles]:
+    """Two chats; the first is open in another process, shown here, and free again by now."""
+    desk.provider.play(reply("one"))
+    desk.say("a")
+    first, second = two_chats(desk)
+    desk.window.chats.open(first)
+    desk.until(lambda: desk.session == first)
+    desk.close()
+    other = ChatFiles(desk.root / "sessions" / first)
+    other.lease.take()
+    desk.program = desk._start()
+    other.lease.release()
+    desk.until(desk.window.page.banner._button.isVisible)
+    return first, second, other
+
+
+def test_open_here_and_then_another_chat_shows_the_other(desk: Desk) -> None:
+    _first, second, _other = held_chat(desk)
+    desk.qtbot.mouseClick(desk.window.page.banner._button, Qt.MouseButton.LeftButton)
+    desk.window.chats.open(second)
+    desk.until(lambda: desk.session == second)
+    desk.qtbot.wait(200)
+    assert desk.session == desk.window.chats.open_session == second
+    assert desk.window.page.shows_empty
+
+
+def test_what_is_typed_while_the_first_chat_opens_goes_to_the_one_chosen_next(desk: Desk) -> None:
+    desk.provider.play(reply("one"))
+    desk.say("a")
+    first, second = two_chats(desk)
+    desk.close()
+    desk.program = desk.show()
+    desk.type("early")
+    desk.until(lambda: bool(desk.window.chats.open_session))
+    desk.window.chats.open(first if desk.window.chats.open_session == second else second)
+    desk.until(lambda: bool(desk.session))
+    desk.until(lambda: not desk.window.page.composer.field.isReadOnly())
+    assert desk.window.page.composer.text() == "early"
+
+
+def test_new_chat_while_another_opens_is_shown(desk: Desk) -> None:
+    desk.provider.play(reply("one"))
+    desk.say("a")
+    first, _second = two_chats(desk)
+    desk.window.chats.open(first)
+    desk.window.actions_.new_chat.trigger()
+    desk.until(lambda: desk.session == desk.window.chats.open_session != first)
+    assert desk.window.page.shows_empty
+
+
+def test_undo_pressed_twice_brings_both_chats_back(desk: Desk) -> None:
+    desk.provider.play(reply("one"), reply("two"))
+    desk.say("first chat")
+    two_chats(desk)
+    desk.say("second chat")
+    for _ in range(2):
+        session = desk.session
+        desk.window.actions_.delete.trigger()
+        desk.until(lambda session=session: desk.session not in ("", session))  # type: ignore[misc]
+    desk.window.actions_.undo_delete.trigger()
+    desk.window.actions_.undo_delete.trigger()
+    desk.until(lambda: {"first chat", "second chat"} <= set(desk.titles()))
+    assert not desk.window.toast.isVisible()
+
+
+def test_a_chat_restored_as_the_dialog_shuts_is_in_the_list(desk: Desk) -> None:
+    desk.provider.play(reply("one"))
+    desk.say("keep me")
+    session = desk.session
+    desk.window.actions_.delete.trigger()
+    desk.until(lambda: desk.session not in ("", session))
+    desk.window.actions_.recently_deleted.trigger()
+    dialog = desk.window.findChild(QDialog)
+    assert dialog is not None
+    entries = dialog.findChild(QListWidget)
+    assert isinstance(entries, QListWidget)
+    desk.until(lambda: entries.count() == 1)
+    restore = next(button for button in dialog.findChildren(QPushButton) if button.text() == "Restore")
+    desk.qtbot.mouseClick(restore, Qt.MouseButton.LeftButton)
+    dialog.close()
+    desk.until(lambda: "keep me" in desk.titles())
+
+
+def test_a_row_of_an_impossible_time_is_shown_without_one(desk: Desk) -> None:
+    session = desk.session
+    desk.close()
+    line = f'{{"v":1,"id":"a","session":"{session}","role":"user","created":"0001-01-01T00:00:00Z",'
+    line += '"parts":[{"type":"text","text":"from afar"}]}\n'
+    ChatFiles(desk.root / "sessions" / session).chat.write_text(line)
+    desk.program = desk._start()
+    assert "from afar" in desk.shown()
+    desk.window.page.transcript.grab()

@@ -111,6 +111,7 @@ class Composer(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._is_streaming = False
         self._may_write = True
+        self._is_busy = False
         self._hint_is_error = False
         self.field = ComposerField()
         self.field.setPlaceholderText(self.tr("Write a message…"))
@@ -193,11 +194,17 @@ class Composer(QWidget):
 
     def set_writable(self, *, on: bool) -> None:
         """Say whether messages may be written here at all."""
-        self.field.setReadOnly(not on)
+        self.field.setReadOnly(not on or self._is_busy)
         if on != self._may_write:
             self._may_write = on
             self.field.setPlaceholderText(self.tr("Write a message…") if on else self.tr("This chat can only be read"))
             self.set_hint("")
+        self._show_button()
+
+    def set_busy(self, *, on: bool) -> None:
+        """Say whether a message is on its way to disk or another chat is being opened: the text stands still."""
+        self._is_busy = on
+        self.field.setReadOnly(on or not self._may_write)
         self._show_button()
 
     def set_hint(self, text: str, *, is_error: bool = False) -> None:
@@ -215,7 +222,7 @@ class Composer(QWidget):
     @Slot()
     def submit(self) -> None:
         """Ask to send what stands in the field; while a reply is written, say that the draft stays."""
-        if not self._may_write or is_blank(self.text()):
+        if not self._may_write or self._is_busy or is_blank(self.text()):
             return
         if self._is_streaming:
             self.set_hint(self.tr("Your draft is kept. Send it when the reply has ended, or stop the reply first."))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.aio import TaskSet
 from app.domain.chats import Access, TurnState
@@ -40,6 +40,10 @@ if TYPE_CHECKING:  # These load pydantic, which must wait for the first paint.
     from app.session.worker import OpenedChat
 
 
+OLDER_AGAIN_MS: Final = 2_000
+"""After older messages could not be read they may be asked for again."""
+
+
 class ChatController(QObject):
     """Drives the page for the chat that is open; hears of all chats."""
 
@@ -69,6 +73,7 @@ class ChatController(QObject):
         self.session = ""
         self._asked_for = ""
         self._sent = UserInput("", "")
+        self._openings = 0
         self._unopened = ""
         self._typed_before = ""
         self._is_warm = False
@@ -101,20 +106,28 @@ class ChatController(QObject):
         self.save_draft()
         left, self._asked_for = self._asked_for, session
         self._early = []
-        self._typed_before = "" if left else self._page.composer.text()
+        if not self.session:
+            self._typed_before = self._page.composer.text()
         # What is typed until the other chat is there would belong to neither.
-        self._page.composer.field.setReadOnly(True)
-        self._tasks.spawn(self._open(session, left), name="open a chat")
+        self._page.composer.set_busy(on=True)
+        self._openings += 1
+        self._tasks.spawn(self._open(session, left, self._openings), name="open a chat")
 
     def close(self) -> None:
         """Show no chat: the open one went away."""
         self._asked_for = self.session = ""
         self._reset()
+        self._page.composer.set_busy(on=False)
 
     @property
     def is_streaming(self) -> bool:
         """Whether a turn of the open chat is running."""
-        return bool(self.session) and self._state.is_active
+        return self._is_current and self._state.is_active
+
+    @property
+    def _is_current(self) -> bool:
+        """Whether the chat on screen is the one that was asked for last."""
+        return bool(self.session) and self.session == self._asked_for
 
     @property
     def may_resume(self) -> bool:
@@ -129,7 +142,7 @@ class ChatController(QObject):
     @Slot(str)
     def send(self, text: str) -> None:
         """Send a message in the open chat."""
-        if self.session and not self._state.is_active and not is_blank(text):
+        if self._is_current and not self._state.is_active and not is_blank(text):
             self._ask(UserInput(self._new_id(), text))
 
     @Slot()
@@ -141,7 +154,7 @@ class ChatController(QObject):
     @Slot()
     def resume(self) -> None:
         """Continue the newest reply, or try again."""
-        if self.session and self.may_resume:
+        if self._is_current and self.may_resume:
             self._ask(ResumeTurn())
 
     @Slot()
@@ -163,7 +176,7 @@ class ChatController(QObject):
                 self._show_rows(event.rows)
             case StateChanged():
                 self._set_state(event.state)
-            case AccessChanged(access=Access.WRITABLE) if self._access is not Access.WRITABLE:
+            case AccessChanged(access=Access.WRITABLE) if self._is_current and self._access is not Access.WRITABLE:
                 # Title, draft and rows may all be others by now.
                 self._show_again(event.session)
             case AccessChanged():
@@ -192,20 +205,21 @@ class ChatController(QObject):
 
     # Opening
 
-    async def _open(self, session: str, left: str) -> None:
+    async def _open(self, session: str, left: str, number: int) -> None:
         try:
             if left:
                 await self._bridge.leave_chat(left)
             opened = await self._bridge.open_chat(session)
         except KnownError as error:
-            if session == self._asked_for:
+            if number == self._openings:
                 self.close()
                 self._unopened = session
                 self._page.banner.show_text(str(error), self.tr("Try again"))
             return
-        if session != self._asked_for:
+        if number != self._openings:
             # The person has gone on to another chat meanwhile.
-            await self._bridge.leave_chat(session)
+            if session != self._asked_for:
+                await self._bridge.leave_chat(session)
             return
         self._show_opened(opened)
 
@@ -232,6 +246,7 @@ class ChatController(QObject):
             self._show_unsaved(opened.unsaved, opened.unsaved_reason)
         if items:
             self._warm_up()
+        self._page.composer.set_busy(on=False)
         early, self._early = self._early, []
         for event in early:
             if isinstance(event, RowsAppended | AccessChanged | SessionBroke | ReplyUnsaved):
@@ -249,7 +264,7 @@ class ChatController(QObject):
         self._retry.end()
         self._page.transcript.set_items([], more_above=False)
         self._page.show_empty(on=False)
-        self._drafts.watch("", "")
+        self._drafts.watch("", self._typed_before)
         self._page.composer.set_streaming(on=False)
         self._page.composer.set_hint("")
         self._page.banner.show_text("")
@@ -272,10 +287,16 @@ class ChatController(QObject):
             page = await self._bridge.page_before(session, end)
         except KnownError as error:
             self.failed.emit(str(error))
+            QTimer.singleShot(OLDER_AGAIN_MS, lambda: self._ask_older_again(session, end))
             return
         if session == self.session and end == self._older:
             self._older = None if page.exhausted else page.next
             self._page.transcript.prepend_items(self._items(page), more_above=not page.exhausted)
+
+    def _ask_older_again(self, session: str, end: Position) -> None:
+        """Let the transcript ask once more for what could not be read."""
+        if session == self.session and end == self._older:
+            self._page.transcript.prepend_items([], more_above=True)
 
     # Showing
 
@@ -429,6 +450,8 @@ class ChatController(QObject):
     @Slot()
     def _press_banner(self) -> None:
         """Do what the line under the header offers."""
+        if not self._unopened and not self.session:
+            return
         if self._unopened or self._access is Access.UNWRITABLE:
             self._tasks.spawn(self._open_again(self._unopened or self.session), name="open a chat again")
         else:
@@ -438,7 +461,8 @@ class ChatController(QObject):
         """Open a chat anew: its worker learns again what it may do."""
         with contextlib.suppress(KnownError):
             await self._bridge.leave_chat(session)
-        self._show_again(session)
+        if session in (self._asked_for, self._unopened):
+            self._show_again(session)
 
     def _show_again(self, session: str) -> None:
         self._drafts.watch("", "")
@@ -456,7 +480,7 @@ class ChatController(QObject):
         if isinstance(item, UserInput):
             self._sent = item
         self._page.composer.set_hint("")
-        self._page.composer.field.setReadOnly(True)
+        self._page.composer.set_busy(on=True)
         self._tasks.spawn(self._ask_engine(self.session, item), name="send")
 
     async def _ask_engine(self, session: str, item: Input) -> None:
@@ -464,10 +488,10 @@ class ChatController(QObject):
             outcome = await self._bridge.send(session, item)
         except KnownError as error:
             outcome = Refused(str(error))
-        if session != self.session:
+        if session != self.session or not self._is_current:
             return
         composer = self._page.composer
-        composer.set_writable(on=self._access is Access.WRITABLE)
+        composer.set_busy(on=False)
         if isinstance(outcome, Refused):
             composer.set_hint(outcome.reason, is_error=bool(outcome.reason))
             return
@@ -478,7 +502,7 @@ class ChatController(QObject):
         """Empty the composer once what stands in it is on disk as a message."""
         if text and self._page.composer.text() == text:
             self._drafts.clear()
-            self._page.composer.set_writable(on=self._access is Access.WRITABLE)
+            self._page.composer.set_busy(on=not self._is_current)
 
     @Slot(str, str)
     def _draft_failed(self, session: str, reason: str) -> None:

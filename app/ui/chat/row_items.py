@@ -81,9 +81,15 @@ def open_turn_item(row_id: str) -> Item:
 
 
 def last_message(entries: Sequence[Entry]) -> Row | None:
-    """Return the newest row that is a message of either side, hidden requests to go on left out."""
-    rows = (entry.row for entry in reversed(entries) if isinstance(entry, RowEntry))
-    return next((row for row in rows if row.boundary is None and row.kind == Kind.MESSAGE), None)
+    """Return the newest row of the window that is a message of either side, hidden requests to go on left out."""
+    for entry in reversed(entries):
+        if not isinstance(entry, RowEntry):
+            continue
+        if entry.row.boundary is not None:
+            return None
+        if entry.row.kind == Kind.MESSAGE:
+            return entry.row
+    return None
 
 
 def _model_of(row: Row, model_name: ModelName) -> str:

@@ -168,12 +168,15 @@ class TranscriptCanvas(AccessibleView):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
-        clip = QRectF(event.rect())
-        painter.fillRect(event.rect(), self.theme.surface)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        paint_screen(painter, self.rows, self.flow.placed, clip, self.selection)
-        self._paint_ring(painter)
-        painter.end()
+        try:
+            clip = QRectF(event.rect())
+            painter.fillRect(event.rect(), self.theme.surface)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            paint_screen(painter, self.rows, self.flow.placed, clip, self.selection)
+            self._paint_ring(painter)
+        finally:
+            # A painter left open by an error would take the program down with it.
+            painter.end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

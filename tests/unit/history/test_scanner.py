@@ -105,3 +105,13 @@ def test_a_page_that_ends_within_a_long_line_remembers_where_it_began(tmp_path: 
         os.close(descriptor)
     assert InLongLine(edge=3, maybe_boundary=False) == page.inside
     assert page.next == 40
+
+
+@pytest.mark.parametrize("backward", [False, True])
+def test_reading_on_rereads_next_to_nothing(tmp_path: Path, backward: bool) -> None:
+    """Short lines end a page by its rows long before its bytes."""
+    path = tmp_path / "short.jsonl"
+    path.write_bytes((b"x" * 199 + b"\n") * 20_000)
+    pages = read_all(path, backward=backward, caps=Caps())
+    assert sum(page.bytes_read for page in pages) == 4_000_000
+    assert [len(page.lines) for page in pages[:-1]] == [500] * (len(pages) - 1)

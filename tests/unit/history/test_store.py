@@ -653,3 +653,34 @@ def test_a_reset_in_a_torn_batch_counts_all_the_same(files: ChatFiles) -> None:
     torn, *_rest = HistoryReader(files).entries_forward()
     assert isinstance(torn, DamagedEntry)
     assert torn.is_reset
+
+
+def test_another_program_that_appends_all_the_while_costs_no_row(files: ChatFiles) -> None:
+    store = open_store(files)
+    store.append([text_row("first")], expected_last_seq=0)
+    done = threading.Event()
+
+    def scribble() -> None:
+        number = 0
+        while not done.is_set():
+            number += 1
+            with files.chat.open("ab") as file:
+                file.write(b'{"id":"f%d","session":"s1","role":"user"}\n' % number)
+
+    thread = threading.Thread(target=scribble)
+    thread.start()
+    try:
+        last = 1
+        for number in range(40):
+            last += len(store.append([text_row(f"r{number}")], expected_last_seq=last))
+    finally:
+        done.set()
+        thread.join()
+    ours = [label for label in all_labels(files) if not label.startswith("f")]
+    assert ours == [f"r{number}" for number in range(40)]
+    assert epoch_of_settled(files) == epoch_of_settled(files)
+
+
+def epoch_of_settled(files: ChatFiles) -> str:
+    open_store(files).repair()
+    return epoch_of(files)

@@ -6,7 +6,8 @@ import pytest
 from app.domain.chats import Access
 from app.domain.errors import ChatInUse, ChatNotFound, StorageError
 from app.domain.events import AccessChanged, RowsAppended, SessionBroke
-from app.domain.rows import Row, TextPart
+from app.domain.rows import Boundary, Flag, Row, TextPart
+from app.history.codec import encode_row
 from app.history.files import ChatFiles
 from app.history.library import title_from
 from app.history.partial import PartialFile
@@ -342,3 +343,165 @@ async def test_a_chat_made_again_without_a_model_gets_the_default_one(program: P
     program.provider.play(reply("ok"))
     await program.restart()
     assert await chat.say("hi") == Accepted()
+
+
+# What the second bug hunt found
+
+
+@pytest.mark.parametrize("partial_too", [False, True])
+async def test_an_owed_reply_survives_leaving_its_chat(program: Program, *, partial_too: bool) -> None:
+    chat = await program.new_chat()
+    hold = Hold()
+    program.provider.play([TextPiece("precious"), hold, StopPiece(StopReason.END)])
+    await chat.send("hi")
+    await hold.reached()
+    await until(chat.files.partial.exists)
+    saved = chat.files.chat.read_bytes()
+    broken = [chat.files.chat, *([chat.files.partial] if partial_too else [])]
+    for path in broken:
+        path.unlink()
+        path.mkdir()
+    await program.manager.leave_chat(chat.session)
+    hold.release()
+    await chat.idle()
+    for path in broken:
+        path.rmdir()
+    chat.files.chat.write_bytes(saved)
+    await program.manager.open_chat(chat.session)
+    await program.manager.leave_chat(chat.session)
+    assert [(row.text, row.flags) for row in chat.rows()] == [("hi", ()), ("precious", ())]
+
+
+async def test_an_owed_reply_kept_by_a_crash_is_whole(program: Program) -> None:
+    chat = await program.new_chat()
+    await program.manager.close()
+    owed = Row(
+        id="owed", session=chat.session, role="assistant", flags=(Flag.SETTLED,), parts=(TextPart(text="whole"),)
+    )
+    PartialFile(chat.files).save(owed)
+    await program.restart()
+    await program.manager.open_chat(chat.session)
+    assert [(row.text, row.flags) for row in chat.rows()] == [("whole", ())]
+
+
+async def test_a_reply_whose_row_lost_a_block_is_recovered(program: Program) -> None:
+    """Power failure: the file has its length, a block of it is zeros, and partial.json is intact."""
+    chat = await program.new_chat()
+    program.provider.play(reply("x" * 18_000))
+    await chat.say("hi")
+    await program.manager.close()
+    row = chat.rows()[-1]
+    data = bytearray(chat.files.chat.read_bytes())
+    data[-8000:-4000] = bytes(4000)
+    chat.files.chat.write_bytes(data)
+    PartialFile(chat.files).save(row)
+    await program.restart()
+    await program.manager.open_chat(chat.session)
+    assert chat.rows()[-1].text == "x" * 18_000
+
+
+async def test_a_message_that_is_on_disk_is_no_draft_any_more(program: Program) -> None:
+    chat = await program.new_chat()
+    program.provider.play(reply("ok"), reply("ok"))
+    await program.manager.save_draft(chat.session, "sent")
+    await chat.say("sent")
+    await program.manager.save_draft(chat.session, "another thought")
+    await chat.say("also sent")
+    assert (await program.manager.open_chat(chat.session)).draft == "another thought"
+
+
+async def test_two_new_chats_at_once_are_one(program: Program) -> None:
+    made = await asyncio.gather(*(program.manager.new_chat("scripted/model") for _ in range(5)))
+    assert len({chat.id for chat in made}) == 1
+
+
+async def test_a_new_chat_while_others_open_and_close(program: Program) -> None:
+    chats = [await program.new_chat() for _ in range(5)]
+    program.provider.play(*[reply("ok")] * 5)
+    for chat in chats:
+        await chat.say("hi")
+    await asyncio.gather(
+        program.manager.new_chat("scripted/model"), *(program.manager.leave_chat(chat.session) for chat in chats)
+    )
+
+
+async def test_a_take_over_that_fails_can_be_tried_again(program: Program, other: Program) -> None:
+    ours = await program.new_chat()
+    await other.manager.open_chat(ours.session)
+    await program.manager.close()
+    saved = ours.files.meta.read_bytes()
+    ours.files.meta.unlink()
+    ours.files.meta.mkdir()
+    with pytest.raises(StorageError):
+        await other.manager.take_over(ours.session)
+    ours.files.meta.rmdir()
+    ours.files.meta.write_bytes(saved)
+    assert await other.manager.take_over(ours.session)
+    other.provider.play(reply("ok"))
+    assert await Chat(other, ours.session).say("hi") == Accepted()
+    await other.manager.close()
+    await other.tasks.close()
+
+
+async def test_a_broken_file_of_a_chat_open_elsewhere_stays_where_it_is(program: Program, other: Program) -> None:
+    chat = await program.new_chat()
+    chat.files.meta.write_text("{")
+    assert len(await other.manager.list_chats()) == 1
+    assert chat.files.meta.read_text() == "{"
+
+
+@pytest.mark.parametrize("moment", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "0001-01-01T00:00:00"])
+async def test_an_impossible_time_is_no_time(program: Program, moment: str) -> None:
+    chat = await program.new_chat()
+    await program.manager.close()
+    line = f'{{"v":1,"id":"a","session":"{chat.session}","role":"user","created":"{moment}","parts":[]}}\n'
+    chat.files.chat.write_text(line)
+    meta = chat.files.meta.read_text()
+    chat.files.meta.write_text(meta[:-1] + f',"updated":"{moment.removesuffix("Z")}Z"}}')
+    await program.restart()
+    (summary,) = await program.manager.list_chats()
+    assert 1970 <= summary.updated.astimezone().year <= 9000
+    opened = await program.manager.open_chat(chat.session)
+    entry = opened.page.entries[0]
+    assert isinstance(entry, RowEntry)
+    assert entry.row.created is None
+
+
+async def test_a_row_of_an_unknown_kind_is_not_sent(program: Program) -> None:
+    chat = await program.new_chat()
+    await program.manager.close()
+    strange = Row(id="k", session=chat.session, seq=1, role="user", kind="lead_in", parts=(TextPart(text="strange"),))
+    chat.files.chat.write_bytes(encode_row(strange) + b"\n")
+    program.provider.play(reply("ok"))
+    await program.restart()
+    await chat.say("hi")
+    assert [row.text for row in program.provider.requests[0].rows] == ["hi"]
+
+
+async def test_nothing_at_or_above_a_reset_reaches_a_model(program: Program) -> None:
+    chat = await program.new_chat()
+    program.provider.play(reply("one"), reply("two"))
+    await chat.say("secret")
+    await program.manager.close()
+    reset = Row(id="r", session=chat.session, seq=3, role="user", boundary=Boundary(kind="reset"), kind="reset")
+    with chat.files.chat.open("ab") as file:
+        file.write(encode_row(reset) + b"\n")
+    await program.restart()
+    await chat.say("after")
+    assert [row.text for row in program.provider.requests[1].rows] == ["after"]
+
+
+async def test_a_compaction_opens_the_window_with_its_text(program: Program) -> None:
+    chat = await program.new_chat()
+    program.provider.play(reply("one"), reply("two"))
+    await chat.say("long ago")
+    await program.manager.close()
+    summary = Row(
+        id="c", session=chat.session, seq=3, role="user", boundary=Boundary(kind="compaction"), kind="compaction",
+        parts=(TextPart(text="in short"),),
+    )  # fmt: skip
+    with chat.files.chat.open("ab") as file:
+        file.write(encode_row(summary) + b"\n")
+    await program.restart()
+    await chat.say("after")
+    assert program.provider.requests[1].rows[0].text == "in short\n\nafter"

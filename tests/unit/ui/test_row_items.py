@@ -100,8 +100,10 @@ def test_damage_is_shown_in_its_place() -> None:
 
 
 def test_the_last_message_is_no_request_to_go_on() -> None:
-    rows = [row(id="a"), row(id="b", kind=Kind.CONTINUE, role="user"), row(id="c", boundary=Boundary(kind="reset"))]
+    rows = [row(id="a"), row(id="b", kind=Kind.CONTINUE, role="user")]
     found = last_message([RowEntry(each, "chat", 0) for each in rows])
     assert found is not None
     assert found.id == "a"
+    beyond = [*rows, row(id="c", boundary=Boundary(kind="reset"))]
+    assert last_message([RowEntry(each, "chat", 0) for each in beyond]) is None
     assert open_turn_item("u").actions == (ItemAction.RETRY,)
