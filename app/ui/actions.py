@@ -7,8 +7,6 @@ from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QApplication, QLineEdit, QMainWindow, QMenu, QPlainTextEdit, QWidget
 
-from app.ui.chat.transcript_view import TranscriptView
-
 Keys = QKeySequence.StandardKey
 
 
@@ -140,6 +138,8 @@ def _on_focus(name: str) -> Callable[[], None] | None:
 
 def _can_do(name: str) -> bool:
     """Whether what has the focus can do this now."""
+    from app.ui.chat.transcript_view import TranscriptView
+
     match QApplication.focusWidget():
         case QPlainTextEdit() as field:
             can_do = {

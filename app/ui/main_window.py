@@ -84,6 +84,8 @@ class MainWindow(QMainWindow):
     def start(self) -> None:
         """Load the list of chats and open the one that was open last."""
         self._tasks.spawn(self._load(), name="load chats")
+        # Made while the engine starts.
+        self.page.transcript.set_items([], more_above=False)
 
     def raise_window(self) -> None:
         """Come to the front, for a second start of the program."""
@@ -208,7 +210,7 @@ class MainWindow(QMainWindow):
         actions.delete.triggered.connect(self._delete_open_chat)
         actions.stop.triggered.connect(self.controller.stop)
         actions.resume.triggered.connect(self.controller.resume)
-        actions.jump_to_latest.triggered.connect(self.page.transcript.scroll_to_end)
+        actions.jump_to_latest.triggered.connect(self.page.scroll_to_end)
         actions.show_chats.triggered.connect(self._toggle_chats)
         actions.next_pane.triggered.connect(self._focus_next_pane)
         actions.about.triggered.connect(self._show_about)
@@ -226,7 +228,7 @@ class MainWindow(QMainWindow):
         actions.undo_delete.triggered.connect(self.chats.undo_delete)
         self.chats.failed.connect(self.toast.show_message)
         self.page.panel_toggled.connect(self._toggle_chats)
-        self.page.transcript.link_activated.connect(self._open_link)
+        self.page.link_activated.connect(self._open_link)
         self.controller.state_changed.connect(self._update_actions)
         self.controller.failed.connect(self.toast.show_message)
         self._bridge.events_arrived.connect(self._hear)

@@ -93,8 +93,8 @@ class ChatController(QObject):
         page.composer.send_requested.connect(self.send)
         page.composer.stop_requested.connect(self.stop)
         page.empty.prompt_chosen.connect(self.send)
-        page.transcript.older_wanted.connect(self._load_older)
-        page.transcript.action_triggered.connect(self._act)
+        page.older_wanted.connect(self._load_older)
+        page.action_triggered.connect(self._act)
         page.banner.button_pressed.connect(self._press_banner)
 
     # What the window asks

@@ -1,5 +1,9 @@
 """The middle of the window: header, transcript, composer. Shows; decides nothing."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
@@ -15,24 +19,31 @@ from PySide6.QtWidgets import (
 
 from app.ui.chat.composer import Composer
 from app.ui.chat.empty_page import EmptyPage
-from app.ui.chat.transcript_view import TranscriptView
 from app.ui.theme import Theme, tinted_icon
 from app.ui.tooltip import plain_tooltip
+
+if TYPE_CHECKING:  # Its modules must not hold up the first paint.
+    from app.ui.chat.transcript_view import TranscriptView
+
+SCROLL_BAR_PX: Final = 12
+"""As the style sheet says."""
 
 
 class ChatPage(QWidget):
     """One chat as it is shown."""
 
     panel_toggled = Signal()
+    older_wanted = Signal()
+    action_triggered = Signal(str, object)
+    link_activated = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("chatPage")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setMinimumWidth(280)
-        self.transcript = TranscriptView(theme)
-        self.transcript.setAccessibleName(self.tr("Transcript"))
-        self.transcript.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+        self._theme = theme
+        self._transcript: TranscriptView | None = None
         self.empty = EmptyPage()
         self.composer = Composer(theme)
         self.banner = Banner()
@@ -40,8 +51,9 @@ class ChatPage(QWidget):
         self._header.panel_button.clicked.connect(self.panel_toggled)
         content = QWidget()
         self._stack = QStackedLayout(content)
+        # Nothing is shown until it is known what.
+        self._stack.addWidget(QWidget())
         self._stack.addWidget(self.empty)
-        self._stack.addWidget(self.transcript)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -50,18 +62,45 @@ class ChatPage(QWidget):
         layout.addWidget(content, 1)
         layout.addWidget(self.composer)
         self.set_theme(theme)
-        self.transcript.typed.connect(self.composer.go_on_typing)
-        bar = self.transcript.verticalScrollBar()
+        self.composer.leave_right(SCROLL_BAR_PX)
+
+    @property
+    def transcript(self) -> TranscriptView:
+        """The transcript, made when it is first asked for."""
+        if self._transcript is None:
+            self._transcript = self._make_transcript()
+        return self._transcript
+
+    def _make_transcript(self) -> TranscriptView:
+        from app.ui.chat.transcript_view import TranscriptView
+
+        transcript = TranscriptView(self._theme)
+        transcript.setAccessibleName(self.tr("Transcript"))
+        transcript.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+        transcript.older_wanted.connect(self.older_wanted)
+        transcript.action_triggered.connect(self.action_triggered)
+        transcript.link_activated.connect(self.link_activated)
+        transcript.typed.connect(self.composer.go_on_typing)
+        bar = transcript.verticalScrollBar()
         bar.setEnabled(False)
         # A bar with nothing to scroll keeps its place and shows no handle.
         bar.rangeChanged.connect(lambda least, most: bar.setEnabled(most > least))
-        self.composer.leave_right(bar.sizeHint().width())
+        self._stack.addWidget(transcript)
+        QWidget.setTabOrder(self._header.panel_button, transcript)
+        QWidget.setTabOrder(transcript, self.composer.field)
+        return transcript
 
     def set_theme(self, theme: Theme) -> None:
         """Draw in the colours of `theme`."""
-        self.transcript.set_theme(theme)
+        self._theme = theme
+        if self._transcript is not None:
+            self._transcript.set_theme(theme)
         self.composer.set_theme(theme)
         self._header.panel_button.setIcon(tinted_icon("panel-left", theme.muted))
+
+    def scroll_to_end(self) -> None:
+        """Show the newest message."""
+        self.transcript.scroll_to_end()
 
     def set_title(self, title: str, model: str) -> None:
         """Show the chat's title and its model's name."""
