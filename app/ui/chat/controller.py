@@ -77,7 +77,7 @@ class ChatController(QObject):
         self._unopened = ""
         self._typed_before = ""
         self._is_warm = False
-        page.composer.text_changed.connect(self._warm_up)
+        page.composer.text_changed.connect(self._warm_up_for_text)
         self._early: list[SessionEvent] = []
         self._older: Position | None = None
         self._shown: set[str] = set()
@@ -422,6 +422,11 @@ class ChatController(QObject):
         self._offer_action()
 
     @Slot()
+    def _warm_up_for_text(self) -> None:
+        """Whoever types will have a reply to read; an empty chat that lies idle needs nothing yet."""
+        if self._page.composer.text():
+            self._warm_up()
+
     def _warm_up(self) -> None:
         """Have the engine import what showing a reply needs, before there is one to show."""
         if not self._is_warm and self.session:
