@@ -40,7 +40,8 @@ EditRow = Callable[[Row], Row | None]
 class _Known:
     """What the store knows of the active file, as long as the epoch holds.
 
-    `last_seq` is that of a file of `size` bytes; `ids` are those of its first `ids_size` bytes.
+    `last_seq` is that of a file of `size` bytes, -1 if it must be found out; `ids` are those of its first
+    `ids_size` bytes.
     """
 
     epoch: str = ""
@@ -95,9 +96,10 @@ class Store:
                 raise DuplicateRow("This message is in the chat already.")
             numbered = self._numbered(fitted)
             self._write(b"".join(encode_row(row) + b"\n" for row in numbered))
-            self._known.ids.update(ids)
-            self._known.ids_size = self._known.size
-            self._known.last_seq += len(numbered)
+            if self._known.size >= 0:
+                self._known.ids.update(ids)
+                self._known.ids_size = self._known.size
+                self._known.last_seq += len(numbered)
             return numbered
 
     def rewrite(self, edit: EditRow) -> int:
@@ -246,7 +248,7 @@ class Store:
             is_ours_alone = is_ours_alone and os.fstat(descriptor).st_size == size + len(data)
         if not is_ours_alone:
             # Somebody else wrote at the same moment: what we know of the file holds no longer.
-            self._known = _Known(epoch=new_epoch(), last_seq=self._known.last_seq)
+            self._known = _Known(epoch=new_epoch())
             self._write_stable()
             return
         self._known.size = size + len(data)
