@@ -14,8 +14,9 @@ from pytestqt.qtbot import QtBot
 
 from app.aio import SystemClock, TaskSet
 from app.bootstrap import Options, Program
+from app.domain.errors import StorageError
 from app.domain.events import Emit
-from app.domain.rows import Row
+from app.domain.rows import Flag, Row
 from app.history.files import ChatFiles
 from app.history.library import Library
 from app.history.reader import HistoryReader, RowEntry
@@ -96,7 +97,19 @@ class Desk:
         self.idle()
 
     def idle(self) -> None:
-        self.qtbot.waitUntil(lambda: not self.window.controller.is_streaming, timeout=10_000)
+        """Wait until no turn runs and the window has heard of all that is on disk."""
+        self.qtbot.waitUntil(self._is_idle, timeout=10_000)
+
+    def _is_idle(self) -> bool:
+        controller = self.window.controller
+        if controller.is_streaming:
+            return False
+        try:
+            rows = [row for row in self.rows() if Flag.HIDDEN not in row.flags]
+        except StorageError:
+            # A test has put something in the way of the file.
+            return True
+        return not rows or rows[-1].id in controller._shown
 
     def until(self, condition: Callable[[], bool]) -> None:
         self.qtbot.waitUntil(condition, timeout=10_000)
