@@ -9,6 +9,7 @@ from app.history.files import ChatFiles
 from app.providers.base import TextPiece
 from app.ui.chat.items import ItemAction
 from app.ui.chats_model import Mark
+from tests.fakes.disk import refusing
 from tests.fakes.scripted import Hold, reply
 from tests.ui.conftest import Desk
 
@@ -290,15 +291,13 @@ def test_waiting_for_the_next_try_is_shown_and_can_be_stopped(desk: Desk) -> Non
 
 def test_a_message_the_disk_refuses_stays_in_the_composer(desk: Desk) -> None:
     files = ChatFiles(desk.root / "sessions" / desk.session)
-    files.chat.unlink()
-    files.chat.mkdir()
-    desk.type("precious")
-    desk.press(Qt.Key.Key_Return)
-    hint = desk.window.page.composer._hint
-    desk.until(lambda: hint.property("isError") is True)
-    desk.idle()
-    assert desk.window.page.composer.text() == "precious"
-    files.chat.rmdir()
+    with refusing(files.chat):
+        desk.type("precious")
+        desk.press(Qt.Key.Key_Return)
+        hint = desk.window.page.composer._hint
+        desk.until(lambda: hint.property("isError") is True)
+        desk.idle()
+        assert desk.window.page.composer.text() == "precious"
     desk.provider.play(reply("ok"))
     desk.press(Qt.Key.Key_Return)
     desk.until(lambda: len(desk.rows()) == 2)
@@ -468,17 +467,13 @@ def test_a_reply_the_disk_refuses_says_so_and_is_saved_again(desk: Desk) -> None
     desk.press(Qt.Key.Key_Return)
     desk.reached(hold)
     files = ChatFiles(desk.root / "sessions" / desk.session)
-    saved = files.chat.read_bytes()
-    files.chat.unlink()
-    files.chat.mkdir()
-    hold.release()
-    desk.until(lambda: "not saved yet" in desk.spoken())
-    desk.idle()
-    assert "precious words" in desk.spoken()
-    assert "no reply" not in desk.spoken()
-    assert not desk.window.actions_.resume.isEnabled()
-    files.chat.rmdir()
-    files.chat.write_bytes(saved)
+    with refusing(files.chat):
+        hold.release()
+        desk.until(lambda: "not saved yet" in desk.spoken())
+        desk.idle()
+        assert "precious words" in desk.spoken()
+        assert "no reply" not in desk.spoken()
+        assert not desk.window.actions_.resume.isEnabled()
     desk.window.page.transcript.action_triggered.emit("", ItemAction.SAVE)
     desk.until(lambda: "not saved yet" not in desk.spoken())
     assert [row.text for row in desk.rows()] == ["go", "precious words"]
@@ -646,14 +641,10 @@ def test_a_chat_that_cannot_be_opened_says_why_and_tries_again(desk: Desk) -> No
     desk.say("a")
     first, _ = two_chats(desk)
     files = ChatFiles(desk.root / "sessions" / first)
-    saved = files.chat.read_bytes()
-    files.chat.unlink()
-    files.chat.mkdir()
-    desk.window.chats.open(first)
-    banner = desk.window.page.banner
-    desk.until(banner._button.isVisible)
-    files.chat.rmdir()
-    files.chat.write_bytes(saved)
+    with refusing(files.chat):
+        desk.window.chats.open(first)
+        banner = desk.window.page.banner
+        desk.until(banner._button.isVisible)
     desk.qtbot.mouseClick(banner._button, Qt.MouseButton.LeftButton)
     desk.until(lambda: desk.session == first)
     assert "one" in desk.shown()

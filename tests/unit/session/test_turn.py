@@ -10,6 +10,7 @@ from app.history.codec import encode_row
 from app.history.partial import PartialFile
 from app.providers.base import ReasoningPiece, StopPiece, StopReason, TextPiece
 from app.session.inputs import Accepted, Refused
+from tests.fakes.disk import refusing
 from tests.fakes.scripted import Hold, reply
 from tests.unit.session.conftest import Program, until
 
@@ -322,13 +323,11 @@ async def test_the_partial_is_on_disk_while_a_reply_is_written(program: Program)
 
 async def test_a_message_the_disk_refuses_is_not_shown_as_sent(program: Program) -> None:
     chat = await program.new_chat()
-    chat.files.chat.unlink()
-    chat.files.chat.mkdir()
-    refused = await chat.send("hi")
-    assert isinstance(refused, Refused)
-    assert refused.reason
-    await chat.idle()
-    chat.files.chat.rmdir()
+    with refusing(chat.files.chat):
+        refused = await chat.send("hi")
+        assert isinstance(refused, Refused)
+        assert refused.reason
+        await chat.idle()
     program.provider.play(reply("ok"))
     assert Accepted() == await chat.say("hi")
     assert chat.texts() == ["hi", "ok"]
@@ -340,19 +339,14 @@ async def test_a_reply_the_disk_refuses_is_kept_and_written_with_the_next_messag
     program.provider.play([TextPiece("precious"), hold, StopPiece(StopReason.END)], reply("two"))
     await chat.send("hi")
     await hold.reached()
-    saved = chat.files.chat.read_bytes()
-    chat.files.chat.unlink()
-    chat.files.chat.mkdir()
-    hold.release()
-    await chat.idle()
-    (told,) = chat.events(ReplyUnsaved)
-    assert (told.row.text, chat.events(SessionBroke)) == ("precious", [])
-    kept = PartialFile(chat.files).load()
-    assert kept is not None
-    assert kept.text == "precious"
-
-    chat.files.chat.rmdir()
-    chat.files.chat.write_bytes(saved)
+    with refusing(chat.files.chat):
+        hold.release()
+        await chat.idle()
+        (told,) = chat.events(ReplyUnsaved)
+        assert (told.row.text, chat.events(SessionBroke)) == ("precious", [])
+        kept = PartialFile(chat.files).load()
+        assert kept is not None
+        assert kept.text == "precious"
     opened = await program.manager.open_chat(chat.session)
     assert (opened.unsaved, opened.unsaved_reason) == (told.row, told.reason)
     await chat.say("next")
@@ -446,15 +440,11 @@ async def test_a_reply_the_disk_refused_is_written_when_asked(program: Program) 
     program.provider.play([TextPiece("precious"), hold, StopPiece(StopReason.END)])
     await chat.send("hi")
     await hold.reached()
-    saved = chat.files.chat.read_bytes()
-    chat.files.chat.unlink()
-    chat.files.chat.mkdir()
-    hold.release()
-    await chat.idle()
-    with pytest.raises(StorageError):
-        await program.manager.save_owed(chat.session)
-    chat.files.chat.rmdir()
-    chat.files.chat.write_bytes(saved)
+    with refusing(chat.files.chat):
+        hold.release()
+        await chat.idle()
+        with pytest.raises(StorageError):
+            await program.manager.save_owed(chat.session)
     await program.manager.save_owed(chat.session)
     assert chat.texts() == ["hi", "precious"]
     assert (await program.manager.open_chat(chat.session)).unsaved is None
@@ -466,13 +456,9 @@ async def test_a_reply_owed_to_a_full_disk_is_written_when_the_chat_is_closed(pr
     program.provider.play([TextPiece("precious"), hold, StopPiece(StopReason.END)])
     await chat.send("hi")
     await hold.reached()
-    saved = chat.files.chat.read_bytes()
-    chat.files.chat.unlink()
-    chat.files.chat.mkdir()
-    hold.release()
-    await chat.idle()
-    chat.files.chat.rmdir()
-    chat.files.chat.write_bytes(saved)
+    with refusing(chat.files.chat):
+        hold.release()
+        await chat.idle()
     await program.restart()
     assert chat.texts() == ["hi", "precious"]
 
