@@ -94,11 +94,6 @@ class Lease:
         self._holder_path = holder_path
         self._mutex = threading.Lock()
 
-    @property
-    def is_held(self) -> bool:
-        """Whether this process holds it."""
-        return self._lock.is_locked
-
     def take(self) -> None:
         """Take the lease. Raises ChatInUse naming the holder if another process has it."""
         with self._mutex:

@@ -95,11 +95,7 @@ class Store:
             if len({*ids}) < len(ids) or not self._known.ids.isdisjoint(ids):
                 raise DuplicateRow("This message is in the chat already.")
             numbered = self._numbered(fitted)
-            self._write(b"".join(encode_row(row) + b"\n" for row in numbered))
-            if self._known.size >= 0:
-                self._known.ids.update(ids)
-                self._known.ids_size = self._known.size
-                self._known.last_seq += len(numbered)
+            self._write(numbered)
             return numbered
 
     def rewrite(self, edit: EditRow) -> int:
@@ -150,8 +146,9 @@ class Store:
         if self._known.size != size:
             self._known.size, self._known.last_seq = size, self._find_last_seq()
         if state.needs_reset:
+            # Writes its receipt itself.
             self._replace_torn_boundary(state.keep)
-        if not is_ours:
+        elif not is_ours:
             self._write_stable()
 
     def _mend(self, descriptor: int, state: TailState) -> None:
@@ -232,8 +229,9 @@ class Store:
             for index, row in enumerate(rows)
         )
 
-    def _write(self, data: bytes) -> None:
-        """Add `data` with one write, durably, or leave the file as it was and raise StorageError."""
+    def _write(self, rows: Sequence[Row]) -> None:
+        """Add `rows` with one write, durably, or leave the file as it was and raise StorageError."""
+        data = b"".join(encode_row(row) + b"\n" for row in rows)
         with self._opened() as descriptor:
             size = os.fstat(descriptor).st_size
             self._write_pending()
@@ -246,12 +244,13 @@ class Store:
                     raise
             is_ours_alone = Stamp.of(descriptor) == Stamp.of(self._files.chat)
             is_ours_alone = is_ours_alone and os.fstat(descriptor).st_size == size + len(data)
-        if not is_ours_alone:
+        if is_ours_alone:
+            self._known.size = self._known.ids_size = size + len(data)
+            self._known.ids.update(row.id for row in rows)
+            self._known.last_seq += len(rows)
+        else:
             # Somebody else wrote at the same moment: what we know of the file holds no longer.
             self._known = _Known(epoch=new_epoch())
-            self._write_stable()
-            return
-        self._known.size = size + len(data)
         self._write_stable()
 
     def _take_back(self, descriptor: int, size: int, data: bytes) -> bool:

@@ -25,7 +25,3 @@ class Registry:
         if provider is None or card is None:
             raise ProviderError(ErrorKind.MODEL_NOT_FOUND, f"This version of Muntin has no model “{ref}”.")
         return provider, card
-
-    def name_of(self, ref: str) -> str:
-        """Return the model's name for people, the reference itself if nobody knows it."""
-        return next((card.name for card in self.models() if card.ref == ref), ref.partition("/")[2] or ref)

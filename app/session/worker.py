@@ -193,7 +193,7 @@ class Worker:
 
     async def save_owed(self) -> None:
         """Write the reply that the disk refused, if there is one. Raises StorageError."""
-        if self._state.unsaved is not None and not self._state.turn_state.is_active:
+        if self.owes and not self._state.turn_state.is_active:
             await self._sync()
 
     def stop(self) -> None:
@@ -207,7 +207,7 @@ class Worker:
             if task is not None:
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
-        if self._state.unsaved is not None:
+        if self.owes:
             with contextlib.suppress(StorageError):
                 await self._sync()
         await self._turn.draft.settle()
@@ -293,7 +293,7 @@ class Worker:
 
     async def _run(self, item: Input, accepted: "asyncio.Future[Outcome]") -> None:
         try:
-            if self._state.is_stale or self._state.unsaved is not None:
+            if self._state.is_stale or self.owes:
                 await self._sync()
             await self._load_window()
             await run_turn(self._turn, item, accepted)
@@ -331,7 +331,7 @@ class Worker:
         stamp: Stamp | None = None
         while True:
             try:
-                if (now := Stamp.of(self._files.chat)) != stamp:
+                if (now := await run_blocking(Stamp.of, self._files.chat)) != stamp:
                     await self._tell_rows_after(self._followed_seq, quietly=stamp is None)
                     stamp = now
                 holder = await run_blocking(self._files.lease.probe)

@@ -85,7 +85,6 @@ class ChatController(QObject):
         self._action_item: Item | None = None
         self._unsaved: Row | None = None
         self._access = Access.WRITABLE
-        self._holder = ""
         self._state = TurnState.IDLE
         self._retry = RetryNotice(page.composer, self)
         self._drafts = DraftKeeper(page.composer, bridge, tasks, self)
@@ -133,11 +132,6 @@ class ChatController(QObject):
     def may_resume(self) -> bool:
         """Whether the newest turn may be continued or tried again."""
         return self._action_item is not None
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing has been said in the open chat."""
-        return bool(self.session) and self._page.shows_empty
 
     @Slot(str)
     def send(self, text: str) -> None:
@@ -403,7 +397,7 @@ class ChatController(QObject):
         self._page.transcript.remove_item(f"waiting-{self.session}")
 
     def _set_access(self, access: Access, holder: str) -> None:
-        self._access, self._holder = access, holder
+        self._access = access
         self._page.composer.set_writable(on=access is Access.WRITABLE)
         self._page.empty.setEnabled(access is Access.WRITABLE)
         match access:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QFontMetricsF
+from PySide6.QtGui import QFont, QFontDatabase, QFontInfo, QFontMetricsF
 
 from app.ui.theme import Theme
 
@@ -98,16 +98,6 @@ def make_style(theme: Theme, interface: QFont) -> Style:
     name = QFont(small)
     name.setWeight(QFont.Weight.DemiBold)
     return Style(theme, body, code, small, name)
-
-
-def blend(front: QColor, back: QColor, share: float) -> QColor:
-    """Return `front` laid thinly over `back`."""
-    rest = 1 - share
-    return QColor.fromRgbF(
-        front.redF() * share + back.redF() * rest,
-        front.greenF() * share + back.greenF() * rest,
-        front.blueF() * share + back.blueF() * rest,
-    )
 
 
 def _families(font: QFont) -> str:
