@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import random
 import signal
 import sys
@@ -116,19 +117,28 @@ def make_manager(options: Options, emit: "Emit") -> "SessionManager":
     from app.history.library import Library
     from app.providers.practice.provider import PracticeProvider
     from app.providers.registry import Registry
+    from app.session.connections import Connections
     from app.session.env import SessionEnv
     from app.session.manager import SessionManager
+    from app.settings.key_store import KeyringStore
+    from app.settings.secrets import Secrets
 
     practice = PracticeProvider(TokenCounter(), words_per_second=options.words_per_second)
+    registry = Registry()
+    clock = SystemClock()
+    secrets = Secrets(KeyringStore(), file=options.data_dir / "keys.json", environ=os.environ)
+    connections = Connections(
+        options.data_dir, registry=registry, built_in=[practice], secrets=secrets, emit=emit, clock=clock
+    )
     env = SessionEnv(
-        providers=Registry([practice]),
+        providers=registry,
         emit=emit,
-        clock=SystemClock(),
+        clock=clock,
         new_id=new_id,
         tasks=TaskSet(report),
         random=random.random,
     )
-    return SessionManager(env, Library(options.data_dir))
+    return SessionManager(env, Library(options.data_dir), connections)
 
 
 def report(name: str, error: BaseException) -> None:

@@ -77,11 +77,20 @@ class ProviderError(KnownError):
     """A request to a model failed.
 
     `detail` is the provider's own text, capped at `MAX_DETAIL_CHARS`; it never holds a key.
-    `retry_after_seconds` is what the provider asked for, if it did.
+    `retry_after_seconds` is what the provider asked for, if it did. `allowed_output` is set if the input alone
+    would have fitted: the largest `max_tokens` the provider would have taken.
     """
 
-    def __init__(self, kind: ErrorKind, detail: str = "", *, retry_after_seconds: float | None = None) -> None:
+    def __init__(
+        self,
+        kind: ErrorKind,
+        detail: str = "",
+        *,
+        retry_after_seconds: float | None = None,
+        allowed_output: int | None = None,
+    ) -> None:
         super().__init__(detail or kind.value)
         self.kind = kind
         self.detail = detail[:MAX_DETAIL_CHARS]
         self.retry_after_seconds = retry_after_seconds
+        self.allowed_output = allowed_output

@@ -69,6 +69,13 @@ class RetryScheduled(SessionEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerDelayed(SessionEvent):
+    """The provider has not sent a byte for `seconds`; the request goes on."""
+
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True)
 class ChatChanged(SessionEvent):
     """Title, order or model of the chat changed."""
 
@@ -98,4 +105,10 @@ class AccessChanged(SessionEvent):
     holder: str
 
 
-Emit = Callable[[SessionEvent], None]
+@dataclass(frozen=True, slots=True)
+class SettingsChanged:
+    """Other settings hold from now on, or other models are on offer. The new settings: `Bridge.settings`."""
+
+
+Event = SessionEvent | SettingsChanged
+Emit = Callable[[Event], None]

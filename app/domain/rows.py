@@ -125,6 +125,8 @@ class MediaPart(_Model):
     height: int | None = None
     pages: int | None = None
     blob: Blob
+    text_blob: Blob | None = None
+    """The text of a PDF, for models that can't read the file itself."""
 
 
 class UnknownPart(_Model):

@@ -4,10 +4,10 @@ import hashlib
 from pathlib import Path
 from typing import Final
 
+from app.disk import make_private_folder, storage_error, write_atomic
 from app.domain.errors import StorageError
 from app.domain.rows import Blob, ReasoningPart, Row, TextPart, ToolPart
 from app.history.codec import MAX_LINE_BYTES, clean_text, encode_json, encode_row, parse_json
-from app.history.disk import make_private_folder, storage_error, write_atomic
 
 KEPT_BYTES: Final = (16_384, 2_048, 128, 0)
 """How much of the begin and of the end of a moved leaf stays in the row, in bytes each.

@@ -12,12 +12,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
+from app.disk import make_private_folder, replace, storage_error, sync_folder
 from app.domain.chats import ChatSummary, DeletedChat
 from app.domain.errors import ChatNotFound, StorageError
 from app.domain.ids import NewId, new_id
 from app.domain.rows import Row
 from app.domain.text import is_blank
-from app.history.disk import make_private_folder, replace, storage_error, sync_folder
 from app.history.files import ChatFiles
 from app.history.reader import HistoryReader, RowEntry
 from app.history.sidecars import Deleted, Draft, SessionMeta, read_sidecar, write_sidecar

@@ -13,8 +13,8 @@ from typing import Final
 
 import filelock
 
+from app.disk import FILE_MODE, storage_error, write_atomic
 from app.domain.errors import ChatInUse, ChatNotFound, StorageError
-from app.history.disk import FILE_MODE, storage_error, write_atomic
 
 APPEND_LOCK_SECONDS: Final = 10.0
 """How long a writer waits for another process's single write before it gives up."""

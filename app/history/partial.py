@@ -7,11 +7,11 @@ settled, or at the next open.
 import contextlib
 from typing import Final
 
+from app.disk import replace, storage_error, write_atomic
 from app.domain.errors import DuplicateRow
 from app.domain.ids import new_id
 from app.domain.rows import Flag, Row, ToolPart
 from app.history.codec import decode_line, encode_row
-from app.history.disk import replace, storage_error, write_atomic
 from app.history.files import ChatFiles
 from app.history.store import Store
 

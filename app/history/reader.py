@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
+from app.disk import open_for_read, read_at, storage_error
 from app.domain.errors import ChatNotFound, HistoryChanged, StorageError
 from app.domain.rows import Batch, Row
 from app.history.batches import MAX_BATCH_ROWS, row_of, torn_stretches
 from app.history.blobs import Blobs
 from app.history.codec import Damage, decode_line, is_reset
-from app.history.disk import open_for_read, read_at, storage_error
 from app.history.files import ChatFiles
 from app.history.receipt import read_receipt
 from app.history.scanner import (

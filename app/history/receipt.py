@@ -15,8 +15,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Final, Literal
 
+from app.disk import Stamp, open_for_read, read_at, write_atomic
 from app.domain.errors import StorageError
-from app.history.disk import Stamp, open_for_read, read_at, write_atomic
 from app.history.files import ChatFiles
 
 TAIL_BYTES: Final = 64 * 1024

@@ -7,8 +7,8 @@ See context-windows.md, 6, and ADR-0004.
 from dataclasses import dataclass
 from typing import Final
 
+from app.disk import read_at
 from app.history.codec import BOUNDARY_NEEDLE, MAX_LINE_BYTES
-from app.history.disk import read_at
 
 MAX_PAGE_BYTES: Final = 2 * 1024 * 1024
 MAX_PAGE_ROWS: Final = 500

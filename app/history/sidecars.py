@@ -12,9 +12,9 @@ from typing import Annotated, TypeVar
 import orjson
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
+from app.disk import replace, storage_error, write_atomic
 from app.domain.ids import new_id
 from app.history.codec import encode_json
-from app.history.disk import replace, storage_error, write_atomic
 
 
 def _shown_time(value: datetime) -> datetime:

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
+from app.disk import Stamp, open_for_append, read_at, replace, storage_error, sync_folder, write_all
 from app.domain.errors import BugError, Conflict, DuplicateRow, StorageError
 from app.domain.ids import NewId, new_id
 from app.domain.rows import Batch, Boundary, Row
 from app.history.batches import MAX_BATCH_ROWS
 from app.history.blobs import Blobs, fit_row
 from app.history.codec import decode_line, encode_row, is_reset
-from app.history.disk import Stamp, open_for_append, read_at, replace, storage_error, sync_folder, write_all
 from app.history.files import ChatFiles
 from app.history.reader import Entry, HistoryReader, Position, RowEntry
 from app.history.receipt import Receipt, drop_receipt, is_current, new_epoch, read_receipt, take_receipt, write_receipt

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from app.disk import read_at, sync_folder, write_new
 from app.domain.ids import new_id
 from app.domain.rows import Row
 from app.history.batches import MAX_BATCH_ROWS, torn_stretches
 from app.history.codec import BOUNDARY_NEEDLE, Damage, decode_line
-from app.history.disk import read_at, sync_folder, write_new
 from app.history.scanner import Caps, Line, LongLine, read_backward
 
 _BEGINS_BOUNDARY: Final = re.compile(rb'\{"v":\d+,"b[a-z]*"?')

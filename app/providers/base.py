@@ -30,6 +30,47 @@ class ReasoningPiece:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplayPiece:
+    """What must go back with the reasoning before it: opaque to everybody but this adapter.
+
+    It closes the stretch of reasoning; without any reasoning before it (redacted thinking) it is one of its own.
+    """
+
+    replay: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStartPiece:
+    """A tool call begins. Calls of one reply may overlap; `call_id` tells them apart."""
+
+    call_id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolInputPiece:
+    """More of the JSON text of a call's input."""
+
+    call_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEndPiece:
+    """A call is whole. Its input is an object; a call whose input is none is never ended."""
+
+    call_id: str
+    input: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class QuietPiece:
+    """Nothing has come on the wire, not one byte, for `seconds` (60, then every 30 more)."""
+
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True)
 class UsagePiece:
     """Token counts so far; a later one replaces an earlier one."""
 
@@ -44,7 +85,17 @@ class StopPiece:
     resolved_model: str | None = None
 
 
-Piece = TextPiece | ReasoningPiece | UsagePiece | StopPiece
+Piece = (
+    TextPiece
+    | ReasoningPiece
+    | ReplayPiece
+    | ToolStartPiece
+    | ToolInputPiece
+    | ToolEndPiece
+    | QuietPiece
+    | UsagePiece
+    | StopPiece
+)
 
 
 class Provider(Protocol):

@@ -10,7 +10,11 @@ from app.providers.base import Provider
 class Registry:
     """Knows which provider offers which model. A reference is `provider/model`."""
 
-    def __init__(self, providers: Iterable[Provider]) -> None:
+    def __init__(self, providers: Iterable[Provider] = ()) -> None:
+        self.replace(providers)
+
+    def replace(self, providers: Iterable[Provider]) -> None:
+        """Offer these and no others from now on; a stream that runs goes on."""
         self._providers = {provider.name: provider for provider in providers}
 
     def models(self) -> tuple[ModelCard, ...]:

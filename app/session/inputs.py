@@ -1,6 +1,12 @@
 """What may be asked of a chat, and what comes of it."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # The interface imports this before its first paint.
+    from app.domain.rows import MediaPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -9,6 +15,8 @@ class UserInput:
 
     id: str
     text: str
+    attachments: tuple[MediaPart, ...] = ()
+    """Files whose content lies in the chat's blobs already."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from app.domain.events import ChatChanged
 from app.domain.models import ModelCard
 from app.history.library import Library
 from app.history.reader import HistoryReader, Page, Position
+from app.session.connections import Connections
 from app.session.env import SessionEnv
 from app.session.inputs import Input, Outcome
 from app.session.worker import OpenedChat, Worker
@@ -23,7 +24,8 @@ from app.session.worker import OpenedChat, Worker
 class SessionManager:
     """All chats of one data folder."""
 
-    def __init__(self, env: SessionEnv, library: Library) -> None:
+    def __init__(self, env: SessionEnv, library: Library, connections: Connections) -> None:
+        self.connections = connections
         self._env = env
         self._library = library
         self._workers: dict[str, Worker] = {}
@@ -113,6 +115,15 @@ class SessionManager:
         self._env.emit(ChatChanged(session, summary))
         return summary
 
+    async def set_model(self, session: str, model: str) -> ChatSummary:
+        """Choose the `provider/model` a chat goes on with, from its next turn.
+
+        Raises ChatInUse, ChatNotFound, StorageError; ProviderError(model_not_found). Nothing changed then.
+        """
+        self._env.providers.find(model)
+        worker = await self._worker(session)
+        return await worker.set_model(model)
+
     async def delete_chat(self, session: str) -> None:
         """Move a chat to the trash, ending what runs in it. Raises ChatInUse, ChatNotFound, StorageError."""
         async with self._locked(session):
@@ -140,8 +151,9 @@ class SessionManager:
         await run_blocking(self._library.purge_old, now=self._env.clock.now())
 
     async def close(self) -> None:
-        """Stop every turn, write what is owed and give back every lease."""
+        """Stop every turn, write what is owed, give back every lease and close every connection."""
         await asyncio.gather(*(self._close_one(session) for session in list(self._workers)))
+        await self.connections.close()
 
     async def _worker(self, session: str) -> Worker:
         """Return the chat's worker, opened if need be."""

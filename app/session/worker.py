@@ -3,17 +3,17 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from app.aio import run_blocking, run_to_end
+from app.disk import Stamp
 from app.domain.chats import Access, ChatSummary, TurnState
 from app.domain.errors import ChatInUse, ChatNotFound, DuplicateRow, ProviderError, StorageError
 from app.domain.events import AccessChanged, ChatChanged, ReplyUnsaved, RowsAppended, SessionBroke
 from app.domain.rows import ReasoningPart, Row, TextPart
 from app.history.blobs import whole_row
-from app.history.disk import Stamp
 from app.history.files import ChatFiles
 from app.history.library import load_meta, peek_meta, summary_of
 from app.history.partial import recover_partial
@@ -215,18 +215,25 @@ class Worker:
 
     async def rename(self, title: str) -> ChatSummary:
         """Give the chat a title of the person's. Raises ChatInUse, StorageError; nothing changed then."""
+        return await self._change_meta(title=title, titled_by_user=True)
+
+    async def set_model(self, model: str) -> ChatSummary:
+        """Go on with another model from the next turn on. Raises ChatInUse, StorageError; nothing changed then."""
+        return await self._change_meta(model=model)
+
+    async def _change_meta(self, **changes: object) -> ChatSummary:
         if self.holder is not None:
             raise ChatInUse(self.holder)
         if self._unwritable:
             raise StorageError(self._unwritable)
         async with self._syncing:
             meta = self._state.meta
-            before = (meta.title, meta.titled_by_user)
-            meta.title, meta.titled_by_user = title, True
+            before = {name: getattr(meta, name) for name in changes}
+            _set(meta, changes)
             try:
                 await self._turn.save_meta()
             except StorageError:
-                meta.title, meta.titled_by_user = before
+                _set(meta, before)
                 raise
         self._env.emit(ChatChanged(self.session, self.summary))
         return self.summary
@@ -354,6 +361,11 @@ class Worker:
         if (access, holder) != self._told_access:
             self._told_access = (access, holder)
             self._env.emit(AccessChanged(self.session, access, holder))
+
+
+def _set(meta: SessionMeta, values: Mapping[str, object]) -> None:
+    for name, value in values.items():
+        setattr(meta, name, value)
 
 
 def _size_of(row: Row) -> int:

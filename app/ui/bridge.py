@@ -19,15 +19,18 @@ from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal, Slot
 
 from app.aio import Engine, run_blocking
 from app.domain.errors import KnownError
-from app.domain.events import ReplyDelta, SessionEvent
+from app.domain.events import Event, ReplyDelta
 
 if TYPE_CHECKING:  # These load pydantic, which must wait for the first paint.
     from app.domain.chats import ChatSummary, DeletedChat
+    from app.domain.connections import DataReport, FoundServer, KeyPlace, KeyState, TestReport
     from app.domain.models import ModelCard
     from app.history.reader import Page, Position
+    from app.session.connections import Connections, Edit
     from app.session.inputs import Input, Outcome
     from app.session.manager import SessionManager
     from app.session.worker import OpenedChat
+    from app.settings.schema import Endpoint, Settings
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -51,7 +54,7 @@ class EventBuffer(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._lock = threading.Lock()
-        self._events: list[SessionEvent | list[ReplyDelta]] = []
+        self._events: list[Event | list[ReplyDelta]] = []
         self._is_awake = False
         self._since_flush = QElapsedTimer()
         self._since_flush.start()
@@ -60,7 +63,7 @@ class EventBuffer(QObject):
         self._frame.timeout.connect(self._flush)
         self._woken.connect(self._wake, Qt.ConnectionType.QueuedConnection)
 
-    def put(self, event: SessionEvent) -> None:
+    def put(self, event: Event) -> None:
         """Add an event; may be called from any thread."""
         with self._lock:
             last = self._events[-1] if self._events else None
@@ -100,7 +103,7 @@ class Bridge(QObject):
     """What the interface may ask of the engine, and what it hears of it."""
 
     events_arrived = Signal(tuple)
-    """A batch of `SessionEvent`, oldest first."""
+    """A batch of `Event`, oldest first."""
 
     def __init__(self, engine: Engine, make_manager: Callable[[], SessionManager], buffer: EventBuffer) -> None:
         super().__init__()
@@ -162,6 +165,10 @@ class Bridge(QObject):
         """Give a chat a title. Raises ChatInUse, ChatNotFound, StorageError."""
         return await self._ask(lambda manager: manager.rename_chat(session, title))
 
+    async def set_model(self, session: str, model: str) -> ChatSummary:
+        """Choose the model a chat goes on with. Raises ChatInUse, ChatNotFound, StorageError, ProviderError."""
+        return await self._ask(lambda manager: manager.set_model(session, model))
+
     async def delete_chat(self, session: str) -> None:
         """Move a chat to the trash. Raises ChatInUse, ChatNotFound, StorageError."""
         await self._ask(lambda manager: manager.delete_chat(session))
@@ -181,6 +188,52 @@ class Bridge(QObject):
     async def tidy_trash(self) -> None:
         """Remove what has been in the trash for 30 days."""
         await self._ask(lambda manager: manager.tidy_trash())
+
+    # Settings, keys, providers: see `session.connections.Connections`.
+
+    async def settings(self) -> Settings:
+        """Return the current settings. Raises StorageError."""
+        return await self._connect(lambda connections: connections.settings())
+
+    async def set_aside(self) -> str:
+        """Return the name a broken settings file was set aside under, empty if there was none."""
+        return await self._connect(lambda connections: connections.set_aside())
+
+    async def change_settings(self, edit: Edit) -> Settings:
+        """Apply `edit` on the engine's thread, save and tell. Raises KnownError; nothing changed then."""
+        return await self._connect(lambda connections: connections.change(edit))
+
+    async def all_models(self) -> tuple[ModelCard, ...]:
+        """Return every model that is known, also of endpoints that have no key yet."""
+        return await self._connect(lambda connections: connections.all_models())
+
+    async def key_state(self, endpoint_id: str) -> KeyState:
+        """Return where the key of an endpoint is; asks the key store."""
+        return await self._connect(lambda connections: connections.key_state(endpoint_id))
+
+    async def save_key(self, endpoint_id: str, key: str, place: KeyPlace) -> KeyState:
+        """Keep a key. Raises KnownError; nothing is kept then."""
+        return await self._connect(lambda connections: connections.save_key(endpoint_id, key, place))
+
+    async def delete_key(self, endpoint_id: str) -> KeyState:
+        """Forget a key. Raises KnownError."""
+        return await self._connect(lambda connections: connections.delete_key(endpoint_id))
+
+    async def test_endpoint(self, endpoint: Endpoint, *, key: str = "", model: str = "") -> TestReport:
+        """Try an endpoint step by step; changes nothing."""
+        return await self._connect(lambda connections: connections.test(endpoint, key=key, model=model))
+
+    async def discover(self) -> tuple[FoundServer, ...]:
+        """Return the model servers on this computer that are not among the endpoints yet."""
+        return await self._connect(lambda connections: connections.discover())
+
+    async def refresh_models(self, endpoint_id: str) -> int:
+        """Ask an endpoint for its list of models. Raises ProviderError, StorageError."""
+        return await self._connect(lambda connections: connections.refresh_models(endpoint_id))
+
+    async def data_report(self) -> DataReport:
+        """Measure the data folder. Raises StorageError."""
+        return await self._connect(lambda connections: connections.data_report())
 
     def close(self, *, timeout_seconds: float) -> bool:
         """Stop every turn, write what is owed, end the engine; return whether all of it was done in time."""
@@ -203,6 +256,9 @@ class Bridge(QObject):
             return await call(self._get_manager())
 
         return await asyncio.wrap_future(self._engine.submit(run()))
+
+    async def _connect(self, call: Callable[[Connections], Coroutine[Any, Any, T]]) -> T:
+        return await self._ask(lambda manager: call(manager.connections))
 
     def _get_manager(self) -> SessionManager:
         """Return the manager, made on the engine's thread at the first call: it brings heavy imports."""

@@ -11,7 +11,7 @@ from app import APP_NAME
 from app.aio import TaskSet
 from app.assets import resource
 from app.domain.errors import KnownError
-from app.domain.events import SessionEvent
+from app.domain.events import Event, SettingsChanged
 from app.domain.ids import NewId
 from app.ui.actions import make_actions
 from app.ui.bridge import Bridge
@@ -170,8 +170,10 @@ class MainWindow(QMainWindow):
     # Events
 
     @Slot(tuple)
-    def _hear(self, events: tuple[SessionEvent, ...]) -> None:
+    def _hear(self, events: tuple[Event, ...]) -> None:
         for event in events:
+            if isinstance(event, SettingsChanged):
+                continue
             self._live.hear(event)
             self.chats.hear(event)
             self.controller.hear(event)

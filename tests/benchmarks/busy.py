@@ -62,10 +62,10 @@ def make_manager(root: Path, emit: "Emit") -> "SessionManager":
     from app.history.library import Library
     from app.providers.registry import Registry
     from app.session.env import SessionEnv
-    from app.session.manager import SessionManager
+    from tests.fakes.connections import make_manager as make_connected_manager
 
-    env = SessionEnv(Registry([Firehose()]), emit, SystemClock(), new_id, TaskSet(report), random.random)
-    return SessionManager(env, Library(root))
+    env = SessionEnv(Registry(), emit, SystemClock(), new_id, TaskSet(report), random.random)
+    return make_connected_manager(env, Library(root), [Firehose()])
 
 
 async def measure(program: Program, shown: str, others: list[str], seconds: float) -> dict[str, object]:

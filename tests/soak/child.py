@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 
 from app.aio import SystemClock, TaskSet
-from app.domain.events import RowsAppended, SessionEvent, StateChanged
+from app.domain.events import Event, RowsAppended, StateChanged
 from app.domain.ids import new_id
 from app.domain.rows import Boundary, Role, Row, TextPart
 from app.history.library import Library
@@ -22,7 +22,7 @@ from app.history.store import Store
 from app.providers.registry import Registry
 from app.session.env import SessionEnv
 from app.session.inputs import Accepted, ResumeTurn, UserInput
-from app.session.manager import SessionManager
+from tests.fakes.connections import make_manager
 from tests.soak.wire import HUGE_CHARS, SoakProvider
 
 BIG_BUDGET_BYTES = 12_000_000
@@ -61,8 +61,8 @@ class Talk:
         self._idle = {session: asyncio.Event() for session in self._all}
         self._tasks = TaskSet(_report)
         provider = SoakProvider(random, lambda request: say(session=request.rows[0].session, request=1))
-        env = SessionEnv(Registry([provider]), self._hear, SystemClock(), new_id, self._tasks, random.random)
-        self._manager = SessionManager(env, Library(root))
+        env = SessionEnv(Registry(), self._hear, SystemClock(), new_id, self._tasks, random.random)
+        self._manager = make_manager(env, Library(root), [provider])
 
     async def run(self, *, sends: bool) -> None:
         say(reached="opening")
@@ -72,7 +72,7 @@ class Talk:
             await asyncio.gather(*(self._talk(session) for session in self._chats))
         await asyncio.Event().wait()
 
-    def _hear(self, event: SessionEvent) -> None:
+    def _hear(self, event: Event) -> None:
         match event:
             case RowsAppended():
                 say(session=event.session, acknowledged=[row.id for row in event.rows])

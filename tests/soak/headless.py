@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 
 from app.aio import SystemClock, TaskSet
-from app.domain.events import SessionEvent, StateChanged
+from app.domain.events import Event, StateChanged
 from app.domain.ids import new_id
 from app.history.files import ChatFiles
 from app.history.library import Library
@@ -21,7 +21,7 @@ from app.history.reader import DamagedEntry, HistoryReader, RowEntry
 from app.providers.registry import Registry
 from app.session.env import SessionEnv
 from app.session.inputs import Accepted, UserInput
-from app.session.manager import SessionManager
+from tests.fakes.connections import make_manager
 from tests.soak.look import Added, Fields, blob_problems, look_behind, read_partial, text_of
 from tests.soak.victim import Trigger, Victim, at_once, at_random_moment, in_a_reply, in_a_settling, in_an_append
 from tests.soak.wire import MODEL, SoakProvider
@@ -169,14 +169,14 @@ class Soak:
         requests: list[str] = []
         idle = {chat.session: asyncio.Event() for chat in self._chats}
 
-        def hear(event: SessionEvent) -> None:
+        def hear(event: Event) -> None:
             if isinstance(event, StateChanged) and not event.state.is_active:
                 idle[event.session].set()
 
         tasks = TaskSet(lambda name, error: self._wrong(f"{name} failed: {error!r}"))
         provider = SoakProvider(self._random, lambda request: requests.append(request.rows[0].session), is_steady=True)
-        env = SessionEnv(Registry([provider]), hear, SystemClock(), new_id, tasks, self._random.random)
-        manager = SessionManager(env, Library(self._root))
+        env = SessionEnv(Registry(), hear, SystemClock(), new_id, tasks, self._random.random)
+        manager = make_manager(env, Library(self._root), [provider])
         for chat in self._chats:
             await manager.open_chat(chat.session)
         await asyncio.sleep(SETTLE_SECONDS)

@@ -25,6 +25,7 @@ from app.session.env import SessionEnv
 from app.session.manager import SessionManager
 from app.ui.main_window import MainWindow
 from tests.fakes.clock import counting_ids
+from tests.fakes.connections import make_manager
 from tests.fakes.scripted import Hold, ScriptedProvider
 
 
@@ -73,14 +74,14 @@ class Desk:
 
     def _make_manager(self, emit: Emit) -> SessionManager:
         env = SessionEnv(
-            providers=Registry([self.provider]),
+            providers=Registry(),
             emit=emit,
             clock=SystemClock(),
             new_id=counting_ids(f"row{len(self.provider.requests)}x"),
             tasks=TaskSet(lambda _name, error: self.failures.append(error)),
             random=lambda: 0.0,
         )
-        return SessionManager(env, Library(self.root))
+        return make_manager(env, Library(self.root), [self.provider])
 
     def type(self, text: str) -> None:
         self.qtbot.keyClicks(self.window.page.composer.field, text)

@@ -1,7 +1,7 @@
 """Short ways to make and read rows in tests."""
 
+from app.disk import make_private_folder
 from app.domain.rows import Boundary, Role, Row, TextPart
-from app.history.disk import make_private_folder
 from app.history.files import ChatFiles
 from app.history.reader import DamagedEntry, Entry, HistoryReader
 from app.history.store import Store

@@ -8,7 +8,7 @@ import pytest
 
 from app.aio import TaskSet
 from app.domain.chats import TurnState
-from app.domain.events import ReplyDelta, RowsAppended, SessionEvent, StateChanged
+from app.domain.events import Event, ReplyDelta, RowsAppended, SessionEvent, StateChanged
 from app.domain.rows import Row
 from app.history.files import ChatFiles
 from app.history.library import Library
@@ -16,8 +16,8 @@ from app.history.reader import HistoryReader, RowEntry
 from app.providers.registry import Registry
 from app.session.env import SessionEnv
 from app.session.inputs import Outcome, ResumeTurn, UserInput
-from app.session.manager import SessionManager
 from tests.fakes.clock import FakeClock, counting_ids
+from tests.fakes.connections import make_manager
 from tests.fakes.scripted import ScriptedProvider
 
 MODEL = "scripted/model"
@@ -31,18 +31,18 @@ class Program:
     root: Path
     provider: ScriptedProvider = field(default_factory=ScriptedProvider)
     clock: FakeClock = field(default_factory=FakeClock)
-    events: list[SessionEvent] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
     failures: list[tuple[str, BaseException]] = field(default_factory=list)
     new_id: Callable[[], str] = field(default_factory=counting_ids)
 
     def __post_init__(self) -> None:
         self.tasks = TaskSet(lambda name, error: self.failures.append((name, error)))
         self.library = Library(self.root, new_id=self.new_id)
-        self.manager = SessionManager(self.env(), self.library)
+        self.manager = make_manager(self.env(), self.library, [self.provider])
 
     def env(self) -> SessionEnv:
         return SessionEnv(
-            providers=Registry([self.provider]),
+            providers=Registry(),
             emit=self.events.append,
             clock=self.clock,
             new_id=self.new_id,
@@ -58,7 +58,7 @@ class Program:
     async def restart(self) -> None:
         """Close as quitting does, and start again."""
         await self.manager.close()
-        self.manager = SessionManager(self.env(), self.library)
+        self.manager = make_manager(self.env(), self.library, [self.provider])
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Durable writes and plain reads of files; what the rest of this package stands on.
+"""Durable writes and plain reads of files; what histories, settings and keys stand on.
 
 Everything raises OSError unless it says otherwise. See ADR-0004.
 """

@@ -1,0 +1,127 @@
+"""The settings: one file, `settings.json` of the data folder, validated as a whole.
+
+Fields nobody knows are kept. Frozen: a change is a new value (`settings.model_copy(update=...)`).
+"""
+
+from datetime import datetime
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Dialect = Literal["anthropic", "responses", "chat"]
+"""How an endpoint is spoken to: Anthropic Messages, OpenAI Responses, OpenAI Chat Completions."""
+Maker = Literal["anthropic", "openai", "ollama", "lmstudio", "other"]
+"""Whose server it is: decides lists of models, environment keys and what is said about it."""
+Theme = Literal["system", "light", "dark"]
+ProxyMode = Literal["system", "none", "custom"]
+
+MIN_ZOOM_PERCENT: Final = 50
+MAX_ZOOM_PERCENT: Final = 300
+
+
+class _Kept(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+
+class ListedModel(_Kept):
+    """A model as the provider's own list names it. Figures in tokens, None where it doesn't tell."""
+
+    id: str
+    name: str = ""
+    limit: int | None = Field(default=None, gt=0)
+    max_output: int | None = Field(default=None, gt=0)
+    sees_pictures: bool | None = None
+    calls_tools: bool | None = None
+    reasons: bool | None = None
+
+
+class Endpoint(_Kept):
+    """An address that serves models."""
+
+    id: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")
+    """Stable key, used in rows and in model references; unique; never `practice`."""
+    name: str = Field(min_length=1, max_length=60)
+    maker: Maker = "other"
+    dialect: Dialect = "chat"
+    base_url: str
+    """As `settings.addresses` normalises it: what the SDK of the dialect takes as `base_url`."""
+    organization: str = ""
+    project: str = ""
+    needs_key: bool = True
+    key_kept: Literal["", "store", "file"] = ""
+    """Where a key was saved last, so that nobody need be asked at start-up."""
+    verify: bool = True
+    """Off: its certificate is not checked."""
+    models: tuple[ListedModel, ...] = ()
+    """The provider's own list when it was last asked."""
+    listed: datetime | None = None
+
+
+class ModelSettings(_Kept):
+    """What a person says about one model; None leaves it to the catalogue."""
+
+    name: str | None = Field(default=None, max_length=80)
+    limit: int | None = Field(default=None, ge=1024, le=100_000_000)
+    max_output: int | None = Field(default=None, ge=16, le=100_000_000)
+    sees_pictures: bool | None = None
+    reads_pdf: bool | None = None
+    calls_tools: bool | None = None
+    reasons: bool | None = None
+    input_price: float | None = Field(default=None, ge=0)
+    """US dollars for a million tokens, as the other prices."""
+    output_price: float | None = Field(default=None, ge=0)
+    cache_read_price: float | None = Field(default=None, ge=0)
+    cache_write_price: float | None = Field(default=None, ge=0)
+    favourite: bool = False
+    added: bool = False
+    """Entered by hand: neither the catalogue nor the provider's list has it."""
+
+
+class General(_Kept):
+    default_model: str = ""
+    """`provider/model` of new chats; empty for the Practice model."""
+    enter_sends: bool = True
+    """Off: Ctrl+Enter sends and Enter makes a new line."""
+
+
+class Appearance(_Kept):
+    theme: Theme = "system"
+    zoom_percent: int = Field(default=100, ge=MIN_ZOOM_PERCENT, le=MAX_ZOOM_PERCENT)
+
+
+class Network(_Kept):
+    proxy: ProxyMode = "system"
+    proxy_url: str = ""
+    """`http://`, `https://` or `socks5://` with host and port; used if `proxy` is `custom`."""
+    ca_file: str = ""
+    """A PEM file of certificates that are trusted beside the system's."""
+
+
+class Privacy(_Kept):
+    detailed_log: bool = False
+    """Log requests too: address, status, sizes and times; never content or keys."""
+
+
+ANTHROPIC: Final = Endpoint(
+    id="anthropic", name="Anthropic", maker="anthropic", dialect="anthropic", base_url="https://api.anthropic.com"
+)
+OPENAI: Final = Endpoint(
+    id="openai", name="OpenAI", maker="openai", dialect="responses", base_url="https://api.openai.com/v1"
+)
+
+
+class Settings(_Kept):
+    """Everything a person can choose."""
+
+    version: int = 1
+    general: General = General()
+    endpoints: tuple[Endpoint, ...] = (ANTHROPIC, OPENAI)
+    models: dict[str, ModelSettings] = Field(default_factory=dict)
+    """By `provider/model`."""
+    appearance: Appearance = Appearance()
+    network: Network = Network()
+    privacy: Privacy = Privacy()
+
+    def endpoint(self, endpoint_id: str) -> Endpoint | None:
+        """Return an endpoint by its id."""
+        return next((endpoint for endpoint in self.endpoints if endpoint.id == endpoint_id), None)
