@@ -8,6 +8,7 @@ from typing import Protocol
 from app.domain.models import ModelCard
 from app.domain.request import ModelRequest
 from app.domain.rows import Usage
+from app.settings.schema import ListedModel
 
 
 class StopReason(StrEnum):
@@ -115,4 +116,16 @@ class Provider(Protocol):
 
         Raises `ProviderError`. Closing the generator ends the request on the wire at once.
         """
+        ...
+
+
+class RemoteProvider(Provider, Protocol):
+    """A provider that is asked over the network."""
+
+    async def list_models(self) -> tuple[ListedModel, ...]:
+        """Return the models its own list names, in its order. Raises `ProviderError`."""
+        ...
+
+    async def close(self) -> None:
+        """Close every connection. Streams that run end with an error."""
         ...
