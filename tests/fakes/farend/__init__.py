@@ -10,10 +10,12 @@ Responses, OpenAI Chat Completions), so one script works for all three. See docs
 from tests.fakes.farend.bodies import http_date
 from tests.fakes.farend.certificate import Certificate, self_signed
 from tests.fakes.farend.models import DEFAULT_MODELS, Look, Model
+from tests.fakes.farend.received import Received
 from tests.fakes.farend.script import (
     Answer,
     Comment,
     Cut,
+    DialectName,
     Drip,
     Drop,
     ErrorAnswer,
@@ -43,13 +45,14 @@ from tests.fakes.farend.script import (
     context_too_long,
     error,
     html_page,
+    json_answer,
     model_not_found,
     raw,
     redirect,
     reply,
     whole,
 )
-from tests.fakes.farend.server import FarEnd, Received
+from tests.fakes.farend.server import FarEnd
 from tests.fakes.farend.thread import FarEndThread
 
 __all__ = [
@@ -58,6 +61,7 @@ __all__ = [
     "Certificate",
     "Comment",
     "Cut",
+    "DialectName",
     "Drip",
     "Drop",
     "ErrorAnswer",
@@ -93,6 +97,7 @@ __all__ = [
     "error",
     "html_page",
     "http_date",
+    "json_answer",
     "model_not_found",
     "raw",
     "redirect",

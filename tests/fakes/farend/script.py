@@ -1,5 +1,6 @@
 """What the far end is told to answer: replies, errors and raw bytes, the same for every dialect."""
 
+import json
 import threading
 import time
 from asyncio import AbstractEventLoop, Event, get_running_loop, sleep
@@ -27,6 +28,8 @@ ErrorKind = Literal[
     "insufficient_quota",
 ]
 """What went wrong, whatever the vendor calls it."""
+
+DialectName = Literal["anthropic", "responses", "chat"]
 
 Flavour = Literal["vendor", "llamacpp", "lmstudio", "ollama", "vllm"]
 """Whose words an error has. `vendor` is Anthropic or OpenAI, as the path says."""
@@ -429,6 +432,11 @@ def raw(
         content_type=content_type,
         headers=tuple((headers or {}).items()),
     )
+
+
+def json_answer(body: object, *, status: int = 200) -> RawAnswer:
+    """A JSON body verbatim."""
+    return raw(json.dumps(body, ensure_ascii=False), status=status, content_type="application/json")
 
 
 def redirect(to: str, *, status: Literal[301, 302, 303, 307, 308] = 307) -> RawAnswer:
