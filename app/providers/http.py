@@ -1,0 +1,184 @@
+"""The HTTP client each provider's library sends with, and the moment the last byte came.
+
+The client follows no redirect, so that a key goes to no address but the one a person entered, and reads
+nothing from the environment but proxies: no certificates, no `.netrc`.
+"""
+
+import contextlib
+import ipaddress
+import ssl
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+from app.domain.errors import ErrorKind, ProviderError
+
+if TYPE_CHECKING:
+    import httpx2
+
+    from app.settings.schema import Endpoint, Network
+
+CONNECT_SECONDS: Final = 10.0
+READ_SECONDS: Final = 300.0
+"""Without a byte for so long a request to a remote server fails; a local one may load a model meanwhile."""
+PROXY_SCHEMES: Final = ("http", "https", "socks5", "socks5h")
+
+_CONNECTIONS: Final = 100
+
+
+class Heartbeat:
+    """When the last byte of one answer came, comments and pings included; its own making counts as a byte."""
+
+    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
+        """`monotonic` returns seconds that never run backwards."""
+        self._monotonic = monotonic
+        self.last = monotonic()
+
+    def beat(self) -> None:
+        """Note that something came."""
+        self.last = self._monotonic()
+
+    def quiet_seconds(self) -> float:
+        """Return how long nothing has come."""
+        return self._monotonic() - self.last
+
+    @contextlib.contextmanager
+    def hears(self) -> Iterator[None]:
+        """Have the answers to requests that are sent inside the block beat, as long as they last."""
+        token = _LISTENER.set(self)
+        try:
+            yield
+        finally:
+            _LISTENER.reset(token)
+
+
+_LISTENER: ContextVar[Heartbeat | None] = ContextVar("heartbeat of the request being sent", default=None)
+"""One client carries the streams of many chats; the context tells whose request is being sent."""
+
+
+def is_local(base_url: str) -> bool:
+    """Say whether an address belongs to this computer or the network it stands in.
+
+    So are loopback and private IP addresses, names without a dot, and names under `.local` and `.localhost`.
+    """
+    host = (urlsplit(base_url).hostname or "").rstrip(".")
+    try:
+        address = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return "." not in host or host.endswith((".local", ".localhost"))
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
+        address = address.ipv4_mapped
+    return not address.is_global
+
+
+def make_client(
+    endpoint: "Endpoint",
+    network: "Network",
+    *,
+    connect_seconds: float = CONNECT_SECONDS,
+    read_seconds: float = READ_SECONDS,
+) -> "httpx2.AsyncClient":
+    """Make the client for an endpoint. Reads certificates from disk: call it through `run_blocking`.
+
+    Its `timeout` is what the library that sends with it must be given too. Raises ProviderError (network) if
+    the file of certificates or the proxy of the settings can't be used.
+    """
+    import httpx2
+
+    local = is_local(endpoint.base_url)
+    read = None if local else read_seconds
+    uses_system_proxy = network.proxy == "system" and not local
+    trust = make_trust(network, verify=endpoint.verify)
+    try:
+        return httpx2.AsyncClient(
+            verify=trust,
+            proxy=_custom_proxy(network) if network.proxy == "custom" and not local else None,
+            trust_env=uses_system_proxy,
+            follow_redirects=False,
+            timeout=httpx2.Timeout(connect=connect_seconds, read=read, write=read, pool=connect_seconds),
+            limits=httpx2.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=20, keepalive_expiry=60),
+            event_hooks={"response": [_listen]},
+        )
+    except (ValueError, httpx2.InvalidURL) as error:
+        whose = "The system's proxy" if uses_system_proxy else "The proxy in the settings"
+        raise ProviderError(
+            ErrorKind.NETWORK, f"{whose} has an address Muntin can't use; it takes http, https and socks5."
+        ) from error
+
+
+def make_trust(network: "Network", *, verify: bool) -> ssl.SSLContext:
+    """Return what certificates are checked against: the system's, and those of `network.ca_file`.
+
+    Raises ProviderError (network) if that file can't be read.
+    """
+    import httpx2
+
+    if not verify:
+        return httpx2.create_ssl_context(verify=False)
+    # Only Windows and macOS go through truststore here; elsewhere OpenSSL's own folders are the system's store.
+    trust = httpx2.create_ssl_context(trust_env=False)
+    if network.ca_file:
+        try:
+            trust.load_verify_locations(cafile=network.ca_file)
+        except ssl.SSLError as error:
+            raise ProviderError(
+                ErrorKind.NETWORK, f"The file {network.ca_file} holds no certificates in PEM form."
+            ) from error
+        except OSError as error:
+            reason = error.strerror or "it can't be opened"
+            raise ProviderError(
+                ErrorKind.NETWORK, f"The file of certificates {network.ca_file} can't be read: {reason}."
+            ) from error
+    return trust
+
+
+def proxy_of(base_url: str, network: "Network") -> str:
+    """Return host and port of the proxy that requests to `base_url` go through, empty if they go directly."""
+    if network.proxy == "none" or is_local(base_url):
+        return ""
+    if network.proxy == "custom":
+        return _without_password(network.proxy_url)
+    parts = urlsplit(base_url)
+    if proxy_bypass(parts.hostname or ""):
+        return ""
+    proxies = getproxies()
+    return _without_password(proxies.get(parts.scheme) or proxies.get("all") or "")
+
+
+def _custom_proxy(network: "Network") -> str:
+    parts = urlsplit(network.proxy_url)
+    if parts.scheme not in PROXY_SCHEMES or not parts.hostname:
+        raise ValueError("no proxy address")
+    return network.proxy_url
+
+
+def _without_password(url: str) -> str:
+    return urlsplit(url if "://" in url else f"http://{url}").netloc.rpartition("@")[2]
+
+
+async def _listen(response: "httpx2.Response") -> None:
+    heartbeat = _LISTENER.get()
+    if heartbeat is not None:
+        heartbeat.beat()
+        response.stream = _listening(response.stream, heartbeat)
+
+
+def _listening(stream: object, heartbeat: Heartbeat) -> "httpx2.AsyncByteStream":
+    import httpx2
+
+    assert isinstance(stream, httpx2.AsyncByteStream)
+    inner = stream
+
+    class Listening(httpx2.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            async for chunk in inner:
+                heartbeat.beat()
+                yield chunk
+
+        async def aclose(self) -> None:
+            await inner.aclose()
+
+    return Listening()

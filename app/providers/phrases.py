@@ -1,0 +1,168 @@
+"""The words in which servers say that a request is too long, names no model, or can't be paid.
+
+Only whole phrases that a server is known to send; never a loose word such as "token" or "context". Each stands beside
+the server it was taken from. Servers that send a code are told by it (`faults`) and are here only for their figures.
+"""
+
+import re
+from typing import Final, NamedTuple
+
+_NUMBER: Final = r"([\d,]+)"
+
+
+class OutputRoom(NamedTuple):
+    """What an error says about the longest answer that would have been taken."""
+
+    allowed_output: int | None
+    """In tokens; None if nothing would have fitted, or if the figures are not told."""
+    is_about_context: bool
+    """Off: only the longest answer of the model was passed, however long the request."""
+
+
+def _compiled(*phrases: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(phrase, re.IGNORECASE) for phrase in phrases)
+
+
+_CONTEXT: Final = _compiled(
+    # Anthropic
+    r"\bprompt is too long\b",
+    r"\binput length and `max_tokens` exceed context limit\b",
+    # OpenAI, DeepSeek, vLLM, and what serves in their words
+    r"\bmaximum context length is [\d,]+ tokens\b",
+    r"\byour input exceeds the context window of this model\b",
+    # vLLM: a prompt longer than --max-model-len
+    r"\blonger than the maximum model length of [\d,]+\b",
+    # llama.cpp's server, new, old, and in mid-stream
+    r"\bexceeds the available context size\b",
+    r"\bcontext size has been exceeded\b",
+    # Ollama
+    r"\binput length exceeds (?:the|maximum|the maximum) context length\b",
+    r"\bprompt too long; exceeded (?:max )?context length by [\d,]+ tokens?\b",
+    # LM Studio
+    r"\bnumber of tokens to keep from the initial prompt is greater than the context length\b",
+    r"\btrying to keep the first [\d,]+ tokens when context the overflows\b",
+    r"\breached context length of [\d,]+ tokens with this model\b",
+    # Mistral
+    r"\btoo large for model with [\d,]+ maximum context length\b",
+    # Gemini
+    r"\binput token count (?:\([\d,]+\) )?exceeds the maximum number of tokens allowed\b",
+    # xAI
+    r"\bmaximum prompt length is [\d,]+ but the request contains [\d,]+ tokens\b",
+    # Text Generation Inference, Together
+    r"`inputs` tokens \+ `max_new_tokens` must be <= [\d,]+",
+    # Fireworks
+    r"\bprompt is too long: [\d,]+, model maximum context length: [\d,]+",
+    # Moonshot
+    r"\byour request exceeded model token limit: [\d,]+",
+    # Amazon Bedrock, by way of proxies
+    r"\binput is too long for requested model\b",
+)
+
+_TOGETHER: Final = (
+    # Anthropic, as in "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000"
+    (re.compile(rf"exceed context limit: {_NUMBER} \+ {_NUMBER} > {_NUMBER}", re.IGNORECASE), (3, 1, None)),
+    # vLLM, as in "... context length is 8192 tokens and your request has 5000 input tokens (4000 > 8192 - 5000)"
+    (
+        re.compile(rf"context length is {_NUMBER} tokens and your request has {_NUMBER} input tokens", re.IGNORECASE),
+        (1, 2, None),
+    ),
+    # vLLM, as in "... context length is 8192 tokens. However, you requested 4000 output tokens and your prompt contains
+    # at least 5000 input tokens"
+    (
+        re.compile(
+            rf"context length is {_NUMBER} tokens\. However, you requested {_NUMBER} output tokens and your prompt "
+            rf"contains (?:at least )?{_NUMBER} input tokens",
+            re.IGNORECASE,
+        ),
+        (1, 3, None),
+    ),
+    # OpenAI, DeepSeek, as in "... context length is 8192 tokens. However, you requested 9000 tokens (5000 in the messages,
+    # 4000 in the completion)". OpenRouter: "you requested about 9000 tokens (5000 of text input, 4000 in the output)".
+    (
+        re.compile(
+            rf"context length is {_NUMBER} tokens\. However, you requested (?:about )?{_NUMBER} tokens "
+            rf"\(.*?{_NUMBER} in the (?:completion|output)\)",
+            re.IGNORECASE,
+        ),
+        (1, 2, 3),
+    ),
+    # Text Generation Inference, Together, as in "`inputs` tokens + `max_new_tokens` must be <= 8193. Given: 5000 `inputs`
+    # tokens and 4000 `max_new_tokens`"
+    (
+        re.compile(rf"`max_new_tokens` must be <= {_NUMBER}\. Given: {_NUMBER} `inputs` tokens", re.IGNORECASE),
+        (1, 2, None),
+    ),
+)
+"""Each with the groups of the limit, of what was asked for, and of what of that was the answer's."""
+
+_OUTPUT: Final = (
+    # Anthropic, as in "max_tokens: 100000 > 8192, which is the maximum allowed number of output tokens for ..."
+    re.compile(rf"max_tokens: {_NUMBER} > {_NUMBER}, which is the maximum allowed number of output", re.IGNORECASE),
+    # OpenAI, as in "max_tokens is too large: 100000. This model supports at most 16384 completion tokens"
+    re.compile(rf"is too large: {_NUMBER}\. This model supports at most {_NUMBER} completion tokens", re.IGNORECASE),
+)
+
+_NO_MODEL: Final = _compiled(
+    # Anthropic
+    r"^model: \S+$",
+    # OpenAI, vLLM, Groq
+    r"\bmodel [`'\"][^`'\"]+[`'\"] does not exist\b",
+    # Ollama, llama.cpp
+    r"\bmodel [`'\"][^`'\"]+[`'\"] not found\b",
+    # LM Studio
+    r"\binvalid model identifier\b",
+    # LM Studio, with nothing loaded
+    r"\bno models loaded\b",
+    # OpenRouter
+    r"\bis not a valid model ID\b",
+    r"\bno endpoints found for \S+",
+    # Gemini
+    r"\bmodels/\S+ is not found for API version\b",
+    # DeepSeek
+    r"^model not exist$",
+    # Mistral
+    r"^invalid model: \S+$",
+)
+
+_UNPAID: Final = _compiled(
+    # Anthropic sends this as a plain invalid_request_error
+    r"\byour credit balance is too low\b",
+    # DeepSeek
+    r"^insufficient balance\b",
+    # OpenAI
+    r"\byou exceeded your current quota, please check your plan and billing details\b",
+    # OpenRouter
+    r"\binsufficient credits\b",
+)
+
+
+def says_too_long(text: str) -> bool:
+    """Say whether a server's words mean that a request does not fit the model's context."""
+    return any(pattern.search(text) for pattern in _CONTEXT)
+
+
+def says_no_model(text: str) -> bool:
+    """Say whether a server's words mean that it has no such model."""
+    return any(pattern.search(text) for pattern in _NO_MODEL)
+
+
+def says_unpaid(text: str) -> bool:
+    """Say whether a server's words mean that credit or quota is used up."""
+    return any(pattern.search(text) for pattern in _UNPAID)
+
+
+def output_room(text: str) -> OutputRoom | None:
+    """Return what a server says about the longest answer it would have taken; None if it says nothing of it."""
+    for pattern, (limit_group, asked_group, answer_group) in _TOGETHER:
+        if found := pattern.search(text):
+            input_tokens = _count(found[asked_group]) - (_count(found[answer_group]) if answer_group else 0)
+            room = _count(found[limit_group]) - input_tokens
+            return OutputRoom(room if room > 0 else None, is_about_context=True)
+    for pattern in _OUTPUT:
+        if found := pattern.search(text):
+            return OutputRoom(_count(found[2]) or None, is_about_context=False)
+    return None
+
+
+def _count(digits: str) -> int:
+    return int(digits.replace(",", "") or "0")
