@@ -36,7 +36,7 @@ def plan_turn(env: SessionEnv, state: SessionState, session: str, item: Input) -
         return Refused(error.detail)
     match item:
         case UserInput():
-            if is_blank(item.text):
+            if is_blank(item.text) and not item.attachments:
                 return Refused("There is nothing to send yet.")
             turn = item.id
             rows: tuple[Row, ...] = (_user_row(env, session, item),)
@@ -57,7 +57,8 @@ def _user_row(env: SessionEnv, session: str, item: UserInput) -> Row:
         role="user",
         turn=item.id,
         created=env.clock.now(),
-        parts=(TextPart(text=item.text),),
+        # Files first: models answer better to a question that comes after what it is about.
+        parts=(*item.attachments, *(() if is_blank(item.text) else (TextPart(text=item.text),))),
     )
 
 

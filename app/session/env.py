@@ -1,9 +1,10 @@
 """What every chat of the program shares, handed in by the composition root."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from app.aio import Clock, TaskSet
+from app.budget.tokens import TokenCounter
 from app.domain.events import Emit
 from app.domain.ids import NewId
 from app.providers.registry import Registry
@@ -20,3 +21,4 @@ class SessionEnv:
     tasks: TaskSet
     random: Callable[[], float]
     """Between 0 and 1; spreads retries."""
+    counter: TokenCounter = field(default_factory=TokenCounter)

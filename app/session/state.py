@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from app.domain.chats import TurnState
-from app.domain.rows import Flag, Kind, Row, TextPart
+from app.domain.rows import Flag, Kind, Row, TextPart, ToolPart
 from app.history.reader import Entry, RowEntry
 from app.history.sidecars import SessionMeta
 
@@ -46,13 +46,13 @@ class SessionState:
         if last.role == "user":
             return OpenTurn(turn=last.turn or last.id, has_reply=False)
         if last.turn is not None and is_cut_off(last):
-            return OpenTurn(turn=last.turn, has_reply=has_text(last))
+            return OpenTurn(turn=last.turn, has_reply=is_sendable(last))
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class OpenTurn:
-    """A turn that ended early. `has_reply`: its last reply has words, so it is continued, not tried again."""
+    """A turn that ended early. `has_reply`: a model is sent its last reply, so it is continued, not tried again."""
 
     turn: str
     has_reply: bool
@@ -68,9 +68,17 @@ def is_continuation(row: Row) -> bool:
     return row.kind == Kind.CONTINUE
 
 
-def has_text(row: Row) -> bool:
-    """Whether a row has words of its own; reasoning alone is none, a model is never sent it."""
-    return any(isinstance(part, TextPart) and part.text for part in row.parts)
+def is_sendable(row: Row) -> bool:
+    """Whether a model is sent anything of a reply: words, or a whole call. Reasoning alone is never sent back."""
+    return any(
+        (isinstance(part, TextPart) and bool(part.text)) or (isinstance(part, ToolPart) and is_whole_call(part))
+        for part in row.parts
+    )
+
+
+def is_whole_call(part: ToolPart) -> bool:
+    """Whether a call came to its end: its input is an object. A torn one is kept as the text that came."""
+    return isinstance(part.input, dict)
 
 
 def rows_of(entries: Sequence[Entry]) -> list[Row]:

@@ -3,16 +3,41 @@
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Final, Literal
 
 from app.aio import Throttle, run_blocking
 from app.domain.errors import ErrorKind, ProviderError, StorageError
-from app.domain.events import ReplyDelta, ReplyStarted
-from app.domain.rows import ErrorInfo, Flag, ReasoningPart, RequestInfo, Row, TextPart, Usage
+from app.domain.events import AnswerDelayed, ReplyDelta, ReplyStarted
+from app.domain.rows import (
+    ErrorInfo,
+    Flag,
+    ReasoningPart,
+    RequestInfo,
+    Row,
+    TextPart,
+    ToolPart,
+    ToolState,
+    Usage,
+)
 from app.history.partial import SAVE_INTERVAL_SECONDS, PartialFile
-from app.providers.base import ReasoningPiece, StopPiece, StopReason, TextPiece, UsagePiece
+from app.providers.base import (
+    Piece,
+    QuietPiece,
+    ReasoningPiece,
+    ReplayPiece,
+    StopPiece,
+    StopReason,
+    TextPiece,
+    ToolEndPiece,
+    ToolInputPiece,
+    ToolStartPiece,
+    UsagePiece,
+)
 from app.session.admission import TurnPlan
 from app.session.env import SessionEnv
+
+NO_TOOLS: Final = "There is no such tool in this chat."
+"""The result of a call that a model made although it was offered no tools."""
 
 
 @dataclass(slots=True)
@@ -24,7 +49,7 @@ class Reply:
     turn: str
     created: datetime
     request: RequestInfo
-    stretches: list["Stretch"] = field(default_factory=list)
+    stretches: list["Stretch | Call"] = field(default_factory=list)
     usage: Usage | None = None
     stop: StopPiece | None = None
     error: ProviderError | None = None
@@ -36,13 +61,40 @@ class Reply:
         return bool(self.stretches)
 
     def add(self, kind: "StretchKind", text: str) -> None:
-        """Add text to the last stretch if it is of `kind`, to a new one otherwise."""
-        if not self.stretches or self.stretches[-1].kind != kind:
-            self.stretches.append(Stretch(kind))
-        self.stretches[-1].chunks.append(text)
+        """Add text to the last stretch if it is of `kind` and open, to a new one otherwise."""
+        last = self.stretches[-1] if self.stretches else None
+        if not isinstance(last, Stretch) or last.kind != kind or last.replay is not None:
+            last = Stretch(kind)
+            self.stretches.append(last)
+        last.chunks.append(text)
+
+    def close_reasoning(self, replay: dict[str, object]) -> None:
+        """Keep what must go back with the reasoning that ends here."""
+        last = self.stretches[-1] if self.stretches else None
+        if not isinstance(last, Stretch) or last.kind != "reasoning" or last.replay is not None:
+            last = Stretch("reasoning")
+            self.stretches.append(last)
+        last.replay = replay
+
+    def begin_call(self, call_id: str, name: str) -> None:
+        """Take note that a tool call begins."""
+        self.stretches.append(Call(call_id, name))
+
+    def call(self, call_id: str) -> "Call | None":
+        """Return a call that has begun."""
+        return next((call for call in self.stretches if isinstance(call, Call) and call.call_id == call_id), None)
+
+    def unfinished_row(self) -> Row:
+        """Return the reply as a crash would find it: its calls are pending."""
+        return self._row(call_state="pending", call_output=None)
 
     def row(self) -> Row:
-        """Return the reply as a row: whole, failed, or interrupted if it simply stopped."""
+        """Return the reply as a row: whole, failed, or interrupted if it simply stopped. No call of it was run."""
+        if self.error is None and self.stop is not None:
+            return self._row(call_state="denied", call_output=NO_TOOLS)
+        return self._row(call_state="interrupted", call_output=None)
+
+    def _row(self, *, call_state: ToolState, call_output: str | None) -> Row:
         flags: tuple[str, ...] = ()
         error = None
         if self.error is not None:
@@ -62,7 +114,10 @@ class Reply:
             usage=self.usage,
             error=error,
             flags=flags,
-            parts=tuple(stretch.part() for stretch in self.stretches),
+            parts=tuple(
+                stretch.part() if isinstance(stretch, Stretch) else stretch.part(call_state, call_output)
+                for stretch in self.stretches
+            ),
         )
 
 
@@ -75,10 +130,27 @@ class Stretch:
 
     kind: StretchKind
     chunks: list[str] = field(default_factory=list)
+    replay: dict[str, object] | None = None
 
     def part(self) -> TextPart | ReasoningPart:
         text = "".join(self.chunks)
-        return TextPart(text=text) if self.kind == "text" else ReasoningPart(text=text)
+        return TextPart(text=text) if self.kind == "text" else ReasoningPart(text=text, replay=self.replay)
+
+
+@dataclass(slots=True)
+class Call:
+    """A tool call as far as it has come. `input` is None until it is whole."""
+
+    call_id: str
+    name: str
+    chunks: list[str] = field(default_factory=list)
+    input: dict[str, object] | None = None
+
+    def part(self, state: ToolState, output: str | None) -> ToolPart:
+        if self.input is None:
+            torn: ToolState = "pending" if state == "pending" else "interrupted"
+            return ToolPart(call_id=self.call_id, name=self.name, input="".join(self.chunks), state=torn)
+        return ToolPart(call_id=self.call_id, name=self.name, input=self.input, state=state, output=output)
 
 
 def new_reply(env: SessionEnv, plan: TurnPlan, session: str) -> Reply:
@@ -103,27 +175,14 @@ async def read_reply(env: SessionEnv, plan: TurnPlan, reply: Reply, partial: Par
     async def save() -> None:
         # A disk that refuses is told when the reply is appended; it may have recovered by then.
         with suppress(StorageError):
-            await run_blocking(partial.save, reply.row())
+            await run_blocking(partial.save, reply.unfinished_row())
 
     saving = Throttle(save, seconds=SAVE_INTERVAL_SECONDS, tasks=env.tasks)
     try:
         async with aclosing(plan.provider.stream(plan.request)) as pieces:
             async for piece in pieces:
-                match piece:
-                    case TextPiece(text) if text:
-                        reply.add("text", text)
-                        env.emit(ReplyDelta(reply.session, reply.row_id, "text", text))
-                        saving.poke()
-                    case ReasoningPiece(text) if text:
-                        reply.add("reasoning", text)
-                        env.emit(ReplyDelta(reply.session, reply.row_id, "reasoning", text))
-                        saving.poke()
-                    case UsagePiece(usage):
-                        reply.usage = usage
-                    case StopPiece():
-                        reply.stop = piece
-                    case _:
-                        pass
+                if _take(env, reply, piece):
+                    saving.poke()
     except ProviderError as error:
         reply.error = error
         if error.retry_after_seconds is not None:
@@ -132,6 +191,35 @@ async def read_reply(env: SessionEnv, plan: TurnPlan, reply: Reply, partial: Par
         await saving.close()
     if reply.error is None:
         reply.error = _early_end(reply.stop)
+
+
+def _take(env: SessionEnv, reply: Reply, piece: Piece) -> bool:
+    """Add a piece to `reply` and tell of it; return whether there is more to keep now."""
+    match piece:
+        case TextPiece(text) | ReasoningPiece(text) if text:
+            kind: StretchKind = "text" if isinstance(piece, TextPiece) else "reasoning"
+            reply.add(kind, text)
+            env.emit(ReplyDelta(reply.session, reply.row_id, kind, text))
+        case ReplayPiece(replay):
+            reply.close_reasoning(replay)
+        case ToolStartPiece(call_id, name):
+            reply.begin_call(call_id, name)
+        case ToolInputPiece(call_id, text) if (call := reply.call(call_id)) is not None:
+            call.chunks.append(text)
+        case ToolEndPiece(call_id, value) if (call := reply.call(call_id)) is not None:
+            call.input = value
+        case QuietPiece(seconds):
+            env.emit(AnswerDelayed(reply.session, seconds))
+            return False
+        case UsagePiece(usage):
+            reply.usage = usage
+            return False
+        case StopPiece():
+            reply.stop = piece
+            return False
+        case _:
+            return False
+    return True
 
 
 def _early_end(stop: StopPiece | None) -> ProviderError | None:

@@ -5,6 +5,7 @@ See context-windows.md, 12. A turn may be cancelled at any moment; what is on di
 
 import asyncio
 import contextlib
+from dataclasses import replace
 
 from app.aio import run_blocking, run_to_end
 from app.domain.chats import TurnState
@@ -20,6 +21,7 @@ from app.session.admission import TurnPlan, plan_turn
 from app.session.draft import DraftFile
 from app.session.env import SessionEnv
 from app.session.inputs import Accepted, Input, Outcome, Refused, UserInput
+from app.session.prepare import prepare
 from app.session.retry import MAX_TRIES, retry_delay
 from app.session.state import SessionState
 from app.session.stream import Reply, new_reply, read_reply
@@ -71,13 +73,14 @@ async def run_turn(turn: TurnEnv, item: Input, accepted: "asyncio.Future[Outcome
     if isinstance(plan, Refused):
         accepted.set_result(plan)
         return
+    plan = replace(plan, request=await run_blocking(prepare, plan.request, plan.card, turn.env.counter))
     try:
         if plan.rows:
             await run_to_end(turn.append(plan.rows), turn.env.tasks, name="append")
         accepted.set_result(Accepted())
         if isinstance(item, UserInput):
             with contextlib.suppress(StorageError):
-                await turn.draft.drop(item.text)
+                await turn.draft.drop(item.text, item.attachments)
             await _name_chat(turn, item)
         await _run_step(turn, plan)
     except asyncio.CancelledError:
@@ -93,6 +96,7 @@ async def _run_step(turn: TurnEnv, plan: TurnPlan) -> None:
     """Ask until there is a reply worth keeping, and keep it."""
     started = turn.env.clock.monotonic()
     tries = 0
+    is_shortened = False
     while True:
         reply = new_reply(turn.env, plan, turn.session)
         tries += 1
@@ -103,12 +107,25 @@ async def _run_step(turn: TurnEnv, plan: TurnPlan) -> None:
             # Stopped by the person, or broken by a bug: what was shown is kept either way.
             await run_to_end(_settle(turn, reply), turn.env.tasks, name="settle")
             raise
+        if not is_shortened and (shorter := _with_shorter_reply(plan, reply)) is not None:
+            turn.env.emit(ReplyDropped(turn.session, reply.row_id))
+            plan, is_shortened = shorter, True
+            continue
         delay = _delay(turn, reply, tries=tries, elapsed_seconds=turn.env.clock.monotonic() - started)
         if delay is None:
             await run_to_end(_settle(turn, reply), turn.env.tasks, name="settle")
             return
         turn.enter(TurnState.WAITING)
         await turn.env.clock.sleep(delay)
+
+
+def _with_shorter_reply(plan: TurnPlan, reply: Reply) -> TurnPlan | None:
+    """Return the plan with room for a shorter reply if that alone did not fit (context-windows.md, 11)."""
+    allowed = reply.error.allowed_output if reply.error is not None and not reply.says_something else None
+    asked = plan.request.max_tokens
+    if allowed is None or allowed < 1 or (asked is not None and allowed >= asked):
+        return None
+    return replace(plan, request=replace(plan.request, max_tokens=allowed))
 
 
 def _delay(turn: TurnEnv, reply: Reply, *, tries: int, elapsed_seconds: float) -> float | None:

@@ -12,6 +12,7 @@ from app.domain.chats import Access, TurnState
 from app.domain.errors import KnownError
 from app.domain.events import (
     AccessChanged,
+    AnswerDelayed,
     ReplyDelta,
     ReplyDropped,
     ReplyStarted,
@@ -30,7 +31,7 @@ from app.ui.chat.drafts import DraftKeeper
 from app.ui.chat.items import Item, ItemAction, Speaker
 from app.ui.chat.live import LiveReplies
 from app.ui.chat.page import ChatPage
-from app.ui.chat.retry_notice import RetryNotice
+from app.ui.chat.waiting_notice import WaitingNotice
 
 if TYPE_CHECKING:  # These load pydantic, which must wait for the first paint.
     from collections.abc import Callable
@@ -52,6 +53,10 @@ class ChatController(QObject):
     failed = Signal(str)
     """A sentence for people about something that could not be done."""
     new_chat_wanted = Signal()
+    settings_wanted = Signal()
+    """The page of providers and keys would help."""
+    model_wanted = Signal()
+    """Another model would help."""
 
     def __init__(
         self,
@@ -86,7 +91,7 @@ class ChatController(QObject):
         self._unsaved: Row | None = None
         self._access = Access.WRITABLE
         self._state = TurnState.IDLE
-        self._retry = RetryNotice(page.composer, self)
+        self._waiting = WaitingNotice(page.composer, self)
         self._drafts = DraftKeeper(page.composer, bridge, tasks, self)
         self._drafts.failed.connect(self._draft_failed)
         page.composer.send_requested.connect(self.send)
@@ -186,7 +191,11 @@ class ChatController(QObject):
                 self._end_waiting()
                 self._show_live()
             case ReplyDelta():
+                if self._waiting.is_quiet:
+                    self._waiting.end()
                 self._show_live_text(event)
+            case AnswerDelayed():
+                self._waiting.show_quiet(event.seconds)
             case ReplyDropped():
                 self._shown.discard(event.row_id)
                 self._page.transcript.remove_item(event.row_id)
@@ -236,6 +245,8 @@ class ChatController(QObject):
         self._show_live()
         if (retry := self._live.retry(self.session)) is not None:
             self._show_waiting(retry)
+        if (seconds := self._live.quiet_seconds(self.session)) is not None:
+            self._waiting.show_quiet(seconds)
         if opened.unsaved is not None:
             self._show_unsaved(opened.unsaved, opened.unsaved_reason)
         if items:
@@ -255,7 +266,7 @@ class ChatController(QObject):
         self._unsaved = None
         self._older = None
         self._state = TurnState.IDLE
-        self._retry.end()
+        self._waiting.end()
         self._page.transcript.set_items([], more_above=False)
         self._page.show_empty(on=False)
         self._drafts.watch("", self._typed_before)
@@ -389,11 +400,11 @@ class ChatController(QObject):
     def _show_waiting(self, retry: RetryScheduled) -> None:
         from app.ui.chat.row_items import waiting_item
 
-        self._retry.begin(retry)
+        self._waiting.count_down(retry)
         self._page.transcript.append_item(waiting_item(retry))
 
     def _end_waiting(self) -> None:
-        self._retry.end()
+        self._waiting.end()
         self._page.transcript.remove_item(f"waiting-{self.session}")
 
     def _set_access(self, access: Access, holder: str) -> None:
@@ -436,6 +447,10 @@ class ChatController(QObject):
                 self.resume()
             case ItemAction.NEW_CHAT:
                 self.new_chat_wanted.emit()
+            case ItemAction.SETTINGS:
+                self.settings_wanted.emit()
+            case ItemAction.MODEL:
+                self.model_wanted.emit()
             case ItemAction.SAVE:
                 self._tasks.spawn(self._save_owed(self.session), name="save a reply")
 

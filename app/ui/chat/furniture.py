@@ -66,6 +66,10 @@ def action_text(action: ItemAction) -> str:
             return QCoreApplication.translate("TranscriptView", "New chat")
         case ItemAction.SAVE:
             return QCoreApplication.translate("TranscriptView", "Save again")
+        case ItemAction.SETTINGS:
+            return QCoreApplication.translate("TranscriptView", "Providers and keys…")
+        case ItemAction.MODEL:
+            return QCoreApplication.translate("TranscriptView", "Choose a model…")
 
 
 def paint_header(painter: QPainter, style: Style, item: Item, rect: QRectF) -> None:
@@ -110,7 +114,7 @@ def paint_fold(painter: QPainter, style: Style, node: Node, section: int, rect: 
 
 def paint_wait(painter: QPainter, style: Style, rect: QRectF, step: int | None) -> None:
     """Paint three dots, one of them stronger at each `step`; all alike without a step."""
-    size, gap = 6.0, 5.0
+    size, gap = style.px(6), style.px(5)
     painter.setPen(Qt.PenStyle.NoPen)
     for number in range(3):
         colour = style.theme.muted
@@ -132,7 +136,7 @@ def footer_height(style: Style, item: Item, width: float) -> int:
     """Return the height of note and buttons together."""
     height = note_height(style, item, width)
     if item.actions:
-        height += _button_height(style) + 6
+        height += _button_height(style) + style.px(6)
     return height
 
 
@@ -142,9 +146,9 @@ def footer_targets(style: Style, item: Item, rect: QRectF) -> list[Target]:
     left, top = rect.left(), rect.top() + note_height(style, item, rect.width()) + 4
     for number, action in enumerate(item.actions):
         label = action_text(action)
-        width = QFontMetricsF(style.small).horizontalAdvance(label) + 2 * _BUTTON_PADDING
+        width = QFontMetricsF(style.small).horizontalAdvance(label) + 2 * style.px(_BUTTON_PADDING)
         found.append(Target(TargetKind.ACTION, QRectF(left, top, width, _button_height(style)), label, action, number))
-        left += width + _BUTTON_GAP
+        left += width + style.px(_BUTTON_GAP)
     return found
 
 
@@ -165,7 +169,7 @@ def paint_footer(painter: QPainter, style: Style, item: Item, rect: QRectF, hove
 
 
 def _button_height(style: Style) -> int:
-    return style.small_height + 10
+    return style.small_height + style.px(10)
 
 
 def _note(item: Item) -> str:

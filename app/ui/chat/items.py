@@ -27,6 +27,10 @@ class ItemAction(StrEnum):
     RETRY = "retry"
     NEW_CHAT = "new_chat"
     SAVE = "save"
+    SETTINGS = "settings"
+    """Open the page of providers and keys."""
+    MODEL = "model"
+    """Choose another model."""
 
 
 @dataclass(frozen=True, slots=True)

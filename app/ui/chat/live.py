@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from app.domain.chats import TurnState
 from app.domain.events import (
+    AnswerDelayed,
     ReplyDelta,
     ReplyDropped,
     ReplyStarted,
@@ -46,6 +47,7 @@ class LiveReplies:
     def __init__(self) -> None:
         self._replies: dict[str, LiveReply] = {}
         self._states: dict[str, TurnState] = {}
+        self._quiet: dict[str, int] = {}
         self._retries: dict[str, tuple[RetryScheduled, float]] = {}
 
     def hear(self, event: SessionEvent) -> None:
@@ -56,12 +58,17 @@ class LiveReplies:
                 if not event.state.is_active:
                     self._replies.pop(event.session, None)
                     self._retries.pop(event.session, None)
+                    self._quiet.pop(event.session, None)
             case RetryScheduled():
                 self._retries[event.session] = (event, time.monotonic() + event.delay_seconds)
             case ReplyStarted():
                 self._retries.pop(event.session, None)
+                self._quiet.pop(event.session, None)
                 self._replies[event.session] = LiveReply(event.row_id, event.model)
+            case AnswerDelayed():
+                self._quiet[event.session] = event.seconds
             case ReplyDelta():
+                self._quiet.pop(event.session, None)
                 reply = self._replies.get(event.session)
                 if reply is not None and reply.row_id == event.row_id:
                     reply.add(event.kind, event.text)
@@ -83,6 +90,10 @@ class LiveReplies:
         if found is None:
             return None
         return replace(found[0], delay_seconds=max(0.0, found[1] - time.monotonic()))
+
+    def quiet_seconds(self, session: str) -> int | None:
+        """Return for how long nothing has come in a chat, None if that is not worth telling."""
+        return self._quiet.get(session)
 
     def state(self, session: str) -> TurnState | None:
         """Return what a chat is doing, None if nothing was heard of it."""

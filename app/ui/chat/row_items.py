@@ -10,6 +10,7 @@ from app.domain.errors import ErrorKind
 from app.domain.events import RetryScheduled
 from app.domain.rows import Flag, Kind, MediaPart, ReasoningPart, Row, TextPart, ToolPart
 from app.history.reader import DamagedEntry, Entry, RowEntry
+from app.session.state import is_sendable
 from app.ui.chat.items import Item, ItemAction, Section, Speaker
 from app.ui.wording import error_sentence
 
@@ -50,15 +51,21 @@ def item_of(row: Row, model_name: ModelName) -> Item | None:
 
 
 def with_action(item: Item, row: Row) -> Item:
-    """Return `item` with the one thing that helps a reply that was cut off.
+    """Return `item` with what helps a reply that was cut off: mostly one thing, and another try where it takes both.
 
     Thoughts alone can't be continued: a model is never sent its own. A chat that has outgrown its model
     is not helped by another try.
     """
-    if row.error is not None and row.error.kind == ErrorKind.CONTEXT_EXCEEDED:
-        return replace(item, actions=(ItemAction.NEW_CHAT,))
-    has_text = any(section.text for section in item.sections if section.kind == "text")
-    return replace(item, actions=(ItemAction.CONTINUE if has_text else ItemAction.RETRY,))
+    again = ItemAction.CONTINUE if is_sendable(row) else ItemAction.RETRY
+    match row.error.kind if row.error is not None else None:
+        case ErrorKind.CONTEXT_EXCEEDED:
+            return replace(item, actions=(ItemAction.NEW_CHAT,))
+        case ErrorKind.AUTHENTICATION:
+            return replace(item, actions=(ItemAction.SETTINGS, again))
+        case ErrorKind.QUOTA | ErrorKind.MODEL_NOT_FOUND | ErrorKind.INVALID_REQUEST:
+            return replace(item, actions=(ItemAction.MODEL, again))
+        case _:
+            return replace(item, actions=(again,))
 
 
 def unsaved_item(item: Item, reason: str) -> Item:
@@ -120,6 +127,7 @@ def _with_note(item: Item, row: Row) -> Item:
         detail = row.error.detail.strip()
         sentence = error_sentence(row.error.kind)
         note = f"{sentence} {detail}" if detail and detail != sentence else sentence
+        note += " " + (_tr("What came before is kept.") if is_sendable(row) else _tr("Your message is kept."))
         if row.error.retry_at is not None:
             local = row.error.retry_at.astimezone()
             moment = QLocale().toString(QTime(local.hour, local.minute), QLocale.FormatType.ShortFormat)

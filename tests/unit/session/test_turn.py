@@ -4,14 +4,24 @@ import pytest
 
 from app.domain.chats import TurnState
 from app.domain.errors import ErrorKind, ProviderError, StorageError
-from app.domain.events import ReplyDropped, ReplyStarted, ReplyUnsaved, RetryScheduled, SessionBroke
-from app.domain.rows import Flag, Kind, Row, TextPart
+from app.domain.events import AnswerDelayed, ReplyDropped, ReplyStarted, ReplyUnsaved, RetryScheduled, SessionBroke
+from app.domain.rows import Blob, Flag, Kind, MediaPart, ReasoningPart, Row, TextPart, ToolPart
 from app.history.codec import encode_row
 from app.history.partial import PartialFile
-from app.providers.base import ReasoningPiece, StopPiece, StopReason, TextPiece
-from app.session.inputs import Accepted, Refused
+from app.providers.base import (
+    QuietPiece,
+    ReasoningPiece,
+    ReplayPiece,
+    StopPiece,
+    StopReason,
+    TextPiece,
+    ToolEndPiece,
+    ToolInputPiece,
+    ToolStartPiece,
+)
+from app.session.inputs import Accepted, Refused, UserInput
 from tests.fakes.disk import refusing
-from tests.fakes.scripted import Hold, reply
+from tests.fakes.scripted import Hold, Step, reply
 from tests.unit.session.conftest import Program, until
 
 
@@ -532,3 +542,115 @@ async def test_stop_while_a_turn_is_resumed_adds_no_second_empty_reply(program: 
     await asyncio.gather(resuming, stopping)
     await chat.idle()
     assert len(chat.rows()) == 2
+
+
+CALL: list[Step] = [ToolStartPiece("c1", "look"), ToolInputPiece("c1", '{"a"'), ToolInputPiece("c1", ": 1}")]
+
+
+async def test_a_call_nobody_offered_is_kept_and_answered_as_denied(program: Program) -> None:
+    chat = await program.new_chat()
+    whole = [*CALL, ToolEndPiece("c1", {"a": 1}), StopPiece(StopReason.TOOL_USE)]
+    program.provider.play([TextPiece("Let me see."), *whole], reply("ok"))
+    await chat.say("hi")
+    _, answer = chat.rows()
+    text, call = answer.parts
+    assert isinstance(call, ToolPart)
+    assert (call.call_id, call.name, call.input, call.state) == ("c1", "look", {"a": 1}, "denied")
+    assert call.output
+    await chat.say("and now?")
+    assert program.provider.requests[1].rows[1].parts == (text, call)
+
+
+async def test_a_call_that_is_torn_is_kept_as_it_came_and_never_sent(program: Program) -> None:
+    chat = await program.new_chat()
+    program.provider.play([*CALL, ProviderError(ErrorKind.NETWORK, "gone")], reply("ok"))
+    await chat.say("hi")
+    _, answer = chat.rows()
+    (call,) = answer.parts
+    assert isinstance(call, ToolPart)
+    assert (call.input, call.state, call.output) == ('{"a": 1}', "interrupted", None)
+    assert chat.events(RetryScheduled) == [], "a call that was shown is something visible"
+
+    assert Accepted() == await chat.resume()
+    await chat.idle()
+    assert [row.text for row in program.provider.requests[1].rows] == ["hi"]
+    assert chat.texts() == ["hi", "", "ok"]
+
+
+async def test_a_call_is_pending_on_disk_while_it_is_written(program: Program) -> None:
+    chat = await program.new_chat()
+    hold = Hold()
+    program.provider.play([*CALL, ToolEndPiece("c1", {"a": 1}), hold, StopPiece(StopReason.TOOL_USE)])
+    await chat.send("hi")
+    await hold.reached()
+    await until(lambda: (row := PartialFile(chat.files).load()) is not None and bool(row.parts))
+    row = PartialFile(chat.files).load()
+    assert row is not None
+    (call,) = row.parts
+    assert isinstance(call, ToolPart)
+    assert (call.state, call.input) == ("pending", {"a": 1})
+    hold.release()
+    await chat.idle()
+
+
+async def test_replay_data_closes_its_stretch_of_reasoning(program: Program) -> None:
+    chat = await program.new_chat()
+    program.provider.play(
+        [
+            ReasoningPiece("one"),
+            ReplayPiece({"n": 1}),
+            ReasoningPiece("two"),
+            ReplayPiece({"n": 2}),
+            ReplayPiece({"hidden": 3}),
+            *reply("ok"),
+        ]
+    )
+    await chat.say("hi")
+    parts = [(part.text, part.replay) for part in chat.rows()[1].parts if isinstance(part, ReasoningPart)]
+    assert parts == [("one", {"n": 1}), ("two", {"n": 2}), ("", {"hidden": 3})]
+
+
+async def test_silence_is_told_and_nothing_of_it_is_kept(program: Program) -> None:
+    chat = await program.new_chat()
+    program.provider.play([QuietPiece(60), QuietPiece(90), *reply("ok")])
+    await chat.say("hi")
+    assert [event.seconds for event in chat.events(AnswerDelayed)] == [60, 90]
+    assert chat.texts() == ["hi", "ok"]
+
+
+async def test_a_reply_that_would_not_fit_is_asked_for_once_more_and_shorter(program: Program) -> None:
+    chat = await program.new_chat()
+    too_long = ProviderError(ErrorKind.CONTEXT_EXCEEDED, "too long", allowed_output=123)
+    program.provider.play([too_long], reply("ok"))
+    await chat.say("hi")
+    assert [request.max_tokens for request in program.provider.requests] == [1_000, 123]
+    assert program.clock.naps == []
+    assert chat.texts() == ["hi", "ok"]
+
+
+@pytest.mark.parametrize("allowed", [[123, 122], [1_000], [0]])
+async def test_a_shorter_reply_is_tried_only_once_and_only_if_it_is_shorter(
+    program: Program, allowed: list[int]
+) -> None:
+    chat = await program.new_chat()
+    errors = [ProviderError(ErrorKind.CONTEXT_EXCEEDED, "too long", allowed_output=most) for most in allowed]
+    program.provider.play(*([error] for error in errors))
+    await chat.say("hi")
+    assert len(program.provider.requests) == len(allowed)
+    error = chat.rows()[-1].error
+    assert error is not None
+    assert error.kind == ErrorKind.CONTEXT_EXCEEDED
+
+
+async def test_files_are_sent_before_the_text_and_may_stand_alone(program: Program) -> None:
+    chat = await program.new_chat()
+    file = MediaPart(media_type="image/png", name="a.png", bytes=1, blob=Blob(sha256="0" * 64, bytes=1))
+    program.provider.play(reply("ok"), reply("ok"))
+    await program.manager.send(chat.session, UserInput("one", "what is it?", (file,)))
+    await chat.idle()
+    await program.manager.send(chat.session, UserInput("two", " ", (file,)))
+    await chat.idle()
+    assert [row.parts for row in chat.rows() if row.role == "user"] == [
+        (file, TextPart(text="what is it?")),
+        (file,),
+    ]

@@ -32,7 +32,7 @@ def test_every_error_has_a_sentence_of_its_own(kind: ErrorKind) -> None:
     item = item_of(row(error=ErrorInfo(kind=kind, detail="detail"), flags=[Flag.FAILED]), name)
     assert item is not None
     assert item.is_error
-    assert item.note == f"{error_sentence(kind)} detail"
+    assert item.note == f"{error_sentence(kind)} detail Your message is kept."
     assert error_sentence(kind) != error_sentence("something else")
 
 
@@ -71,6 +71,25 @@ def test_a_chat_that_has_outgrown_its_model_is_helped_by_a_new_one() -> None:
     item = item_of(failed, name)
     assert item is not None
     assert with_action(item, failed).actions == (ItemAction.NEW_CHAT,)
+
+
+@pytest.mark.parametrize(
+    ("kind", "helps"),
+    [
+        (ErrorKind.AUTHENTICATION, ItemAction.SETTINGS),
+        (ErrorKind.QUOTA, ItemAction.MODEL),
+        (ErrorKind.MODEL_NOT_FOUND, ItemAction.MODEL),
+        (ErrorKind.INVALID_REQUEST, ItemAction.MODEL),
+        (ErrorKind.NETWORK, ItemAction.CONTINUE),
+    ],
+)
+def test_an_error_offers_what_helps_and_says_what_is_kept(kind: ErrorKind, helps: ItemAction) -> None:
+    failed = row(error=ErrorInfo(kind=kind), flags=[Flag.FAILED], parts=[TextPart(text="half")])
+    item = item_of(failed, name)
+    assert item is not None
+    assert with_action(item, failed).actions[0] == helps
+    assert with_action(item, failed).actions[-1] == ItemAction.CONTINUE
+    assert "What came before is kept." in item.note
 
 
 def test_hidden_rows_show_nothing_and_strange_ones_a_notice() -> None:

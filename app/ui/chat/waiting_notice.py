@@ -1,4 +1,4 @@
-"""The line that counts down to the next try of a step that failed."""
+"""The line about a reply that keeps a person waiting: the countdown to the next try, or that nothing comes."""
 
 import math
 
@@ -9,29 +9,42 @@ from app.ui.chat.composer import Composer
 from app.ui.wording import error_sentence
 
 
-class RetryNotice(QObject):
-    """Shows the countdown below the composer."""
+class WaitingNotice(QObject):
+    """Shows below the composer what is waited for."""
 
     def __init__(self, composer: Composer, parent: QObject) -> None:
         super().__init__(parent)
         self._composer = composer
         self._retry: RetryScheduled | None = None
+        self._is_quiet = False
         self._seconds_left = 0
         self._timer = QTimer(self)
         self._timer.setInterval(1000)
         self._timer.timeout.connect(self._tick)
 
-    def begin(self, retry: RetryScheduled) -> None:
+    def count_down(self, retry: RetryScheduled) -> None:
         """Count down to `retry`."""
+        self._is_quiet = False
         self._retry = retry
         self._seconds_left = math.ceil(retry.delay_seconds)
         self._timer.start()
         self._show(retry)
 
+    def show_quiet(self, seconds: int) -> None:
+        """Say that the provider has sent nothing for `seconds`."""
+        self._is_quiet = True
+        self._composer.set_hint(self.tr("No answer for {seconds} s. Esc stops.").format(seconds=seconds))
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether it says that nothing comes."""
+        return self._is_quiet
+
     def end(self) -> None:
         """Show nothing any more; harmless if nothing is shown."""
-        if self._retry is not None:
+        if self._retry is not None or self._is_quiet:
             self._retry = None
+            self._is_quiet = False
             self._timer.stop()
             self._composer.set_hint("")
 
