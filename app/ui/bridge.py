@@ -25,9 +25,10 @@ if TYPE_CHECKING:  # These load pydantic, which must wait for the first paint.
     from app.domain.chats import ChatSummary, DeletedChat
     from app.domain.connections import DataReport, FoundServer, KeyPlace, KeyState, TestReport
     from app.domain.models import ModelCard
+    from app.domain.rows import MediaPart
     from app.history.reader import Page, Position
     from app.session.connections import Connections, Edit
-    from app.session.inputs import Input, Outcome
+    from app.session.inputs import DraftContent, Input, NewFile, Outcome
     from app.session.manager import SessionManager
     from app.session.worker import OpenedChat
     from app.settings.schema import Endpoint, Settings
@@ -117,6 +118,10 @@ class Bridge(QObject):
         """Import, away from the interface's thread, what it needs to show its first reply."""
         await asyncio.wrap_future(self._engine.submit(run_blocking(_import_renderers)))
 
+    async def run_aside(self, work: Callable[[], T]) -> T:
+        """Run what blocks, such as a look into a file, on a thread of the engine's."""
+        return await asyncio.wrap_future(self._engine.submit(run_blocking(work)))
+
     async def list_models(self) -> tuple[ModelCard, ...]:
         """Return every model on offer; the first is the one new chats get."""
         return await self._ask(lambda manager: manager.list_models())
@@ -157,9 +162,25 @@ class Bridge(QObject):
         """Become the one who may write; return whether the chat was free. Raises StorageError."""
         return await self._ask(lambda manager: manager.take_over(session))
 
-    async def save_draft(self, session: str, text: str) -> None:
+    async def save_draft(self, session: str, content: DraftContent) -> None:
         """Keep what stands in the composer. Raises StorageError."""
-        await self._ask(lambda manager: manager.save_draft(session, text))
+        await self._ask(lambda manager: manager.save_draft(session, content))
+
+    async def attach(self, session: str, file: NewFile) -> MediaPart:
+        """Keep a file for a message of the chat. Raises KnownError, in words; nothing is kept then."""
+        return await self._ask(lambda manager: manager.attach(session, file))
+
+    async def add_to_draft(self, session: str, part: MediaPart) -> None:
+        """Put one more file into the composer of a chat that is not shown. Raises ChatNotFound, StorageError."""
+        await self._ask(lambda manager: manager.add_to_draft(session, part))
+
+    async def attached_file(self, session: str, sha256: str) -> bytes:
+        """Return the content of a file of the chat. Raises ChatNotFound, StorageError."""
+        return await self._ask(lambda manager: manager.attached_file(session, sha256))
+
+    async def run_aside(self, work: Callable[[], T]) -> T:
+        """Return what `work` returns, run on a thread of the engine's pool: it may block."""
+        return await asyncio.wrap_future(self._engine.submit(run_blocking(work)))
 
     async def rename_chat(self, session: str, title: str) -> ChatSummary:
         """Give a chat a title. Raises ChatInUse, ChatNotFound, StorageError."""
