@@ -76,8 +76,9 @@ _TOGETHER: Final = (
         ),
         (1, 3, None),
     ),
-    # OpenAI, DeepSeek, as in "... context length is 8192 tokens. However, you requested 9000 tokens (5000 in the messages,
-    # 4000 in the completion)". OpenRouter: "you requested about 9000 tokens (5000 of text input, 4000 in the output)".
+    # OpenAI, DeepSeek, as in "... context length is 8192 tokens. However, you requested 9000 tokens (5000 in the
+    # messages, 4000 in the completion)". OpenRouter, as in "... you requested about 9000 tokens (5000 of text input,
+    # 4000 in the output)".
     (
         re.compile(
             rf"context length is {_NUMBER} tokens\. However, you requested (?:about )?{_NUMBER} tokens "
@@ -86,8 +87,8 @@ _TOGETHER: Final = (
         ),
         (1, 2, 3),
     ),
-    # Text Generation Inference, Together, as in "`inputs` tokens + `max_new_tokens` must be <= 8193. Given: 5000 `inputs`
-    # tokens and 4000 `max_new_tokens`"
+    # Text Generation Inference, Together, as in "`inputs` tokens + `max_new_tokens` must be <= 8193. Given: 5000
+    # `inputs` tokens and 4000 `max_new_tokens`"
     (
         re.compile(rf"`max_new_tokens` must be <= {_NUMBER}\. Given: {_NUMBER} `inputs` tokens", re.IGNORECASE),
         (1, 2, None),
