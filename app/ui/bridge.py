@@ -118,10 +118,6 @@ class Bridge(QObject):
         """Import, away from the interface's thread, what it needs to show its first reply."""
         await asyncio.wrap_future(self._engine.submit(run_blocking(_import_renderers)))
 
-    async def run_aside(self, work: Callable[[], T]) -> T:
-        """Run what blocks, such as a look into a file, on a thread of the engine's."""
-        return await asyncio.wrap_future(self._engine.submit(run_blocking(work)))
-
     async def list_models(self) -> tuple[ModelCard, ...]:
         """Return every model on offer; the first is the one new chats get."""
         return await self._ask(lambda manager: manager.list_models())
