@@ -58,8 +58,8 @@ class FarEnd:
     async def __aexit__(self, *_: object) -> None:
         assert self._server is not None
         self._server.close()
+        # Not wait_closed of the server: it would wait for a client that has not ended its TLS handshake.
         await self._tasks.close()
-        await self._server.wait_closed()
         if self._failures:
             raise self._failures[0]
 
@@ -111,6 +111,9 @@ class FarEnd:
                 if received.is_disconnected or connection.our_state is not h11.DONE:
                     break
                 connection.start_next_cycle()
+        except asyncio.CancelledError:
+            writer.transport.abort()
+            raise
         except (ConnectionCut, h11.RemoteProtocolError, OSError):
             pass
         finally:
