@@ -1,0 +1,65 @@
+"""Keys as people paste them, and the environment variables of the vendors. Pure."""
+
+from typing import Final
+from urllib.parse import urlsplit
+
+from app.domain.errors import KnownError
+from app.settings.schema import Endpoint
+
+MAX_KEY_CHARS: Final = 4000
+MIN_CHARS_TO_SHOW_ENDING: Final = 12
+ENDING_CHARS: Final = 4
+
+_VARIABLES: Final = {"api.anthropic.com": "ANTHROPIC_API_KEY", "api.openai.com": "OPENAI_API_KEY"}
+_QUOTES: Final = "\"'`‘’“”«»"
+
+
+def clean_key(text: str) -> str:
+    """Return a pasted key without blanks and quotes around it.
+
+    Raises KnownError with a sentence for people, which never holds the text, if it can't be a key.
+    """
+    key = text.strip().strip(_QUOTES).strip()
+    problem = _problem_of(key)
+    if problem:
+        raise KnownError(problem)
+    return key
+
+
+def _problem_of(key: str) -> str:
+    if not key:
+        return "There is no key to save."
+    if key.lower().startswith(("http://", "https://")):
+        return "This is an address, not a key."
+    if len(key) > MAX_KEY_CHARS:
+        return f"This is too long for a key: {len(key):,} characters."
+    if any(character.isspace() for character in key):
+        return "A key has no spaces or line breaks in it. Copy it again, alone."
+    if not key.isascii():
+        return "A key has only plain letters, digits and signs. Copy it again; something else came with it."
+    if not key.isprintable():
+        return "A key has no invisible characters. Copy it again; something else came with it."
+    return ""
+
+
+def ending_of(key: str) -> str:
+    """Return the last characters of a key, empty if it is so short that they would give it away."""
+    return key[-ENDING_CHARS:] if len(key) >= MIN_CHARS_TO_SHOW_ENDING else ""
+
+
+def variable_for(endpoint: Endpoint) -> str:
+    """Return the environment variable whose key may be sent to this address, empty if none may.
+
+    A vendor's key goes to that vendor's own host, encrypted, and nowhere else, whoever the endpoint says it is.
+    """
+    try:
+        parts = urlsplit(endpoint.base_url)
+        if parts.scheme != "https" or parts.username is not None or parts.port not in (None, 443):
+            return ""
+    except ValueError:
+        return ""
+    return _VARIABLES.get(parts.hostname or "", "")
+
+
+VARIABLES: Final = tuple(_VARIABLES.values())
+"""Every variable that a key may be read from."""
