@@ -4,8 +4,8 @@ import hashlib
 from pathlib import Path
 from typing import Final
 
-from app.disk import make_private_folder, storage_error, write_atomic
-from app.domain.errors import StorageError
+from app.disk import FOLDER_MODE, storage_error, sync_folder, write_atomic
+from app.domain.errors import ChatNotFound, StorageError
 from app.domain.rows import Blob, ReasoningPart, Row, TextPart, ToolPart
 from app.history.codec import MAX_LINE_BYTES, clean_text, encode_json, encode_row, parse_json
 
@@ -31,13 +31,17 @@ class Blobs:
         """Keep `data` durably and return its SHA-256. Raises StorageError."""
         name = hashlib.sha256(data).hexdigest()
         if not self._has(name, data):
-            make_private_folder(self._folder)
-            write_atomic(self._folder / name, data)
+            self._make_folder()
+            write_atomic(self._folder / name, data, what="A file of this chat")
         return name
+
+    def has(self, sha256: str) -> bool:
+        """Whether a blob of that name is there, whatever it holds."""
+        return _is_name(sha256) and (self._folder / sha256).is_file()
 
     def get(self, sha256: str) -> bytes:
         """Return the bytes kept under `sha256`. Raises StorageError if they are gone or altered."""
-        if len(sha256) != 64 or not all(digit in "0123456789abcdef" for digit in sha256):
+        if not _is_name(sha256):
             raise StorageError("A kept file has a name that is none.")
         try:
             data = (self._folder / sha256).read_bytes()
@@ -47,12 +51,28 @@ class Blobs:
             raise StorageError("A long text that was kept apart has been altered on disk.")
         return data
 
+    def _make_folder(self) -> None:
+        """Make the folder in the chat's own, which must not come back once the chat is deleted."""
+        if not self._folder.parent.is_dir():
+            raise ChatNotFound("This chat is not there any more.")
+        try:
+            self._folder.mkdir(mode=FOLDER_MODE)
+            sync_folder(self._folder.parent)
+        except FileExistsError:
+            pass
+        except OSError as error:
+            raise storage_error("A file of this chat can't be saved", error) from error
+
     def _has(self, name: str, data: bytes) -> bool:
         """Whether exactly `data` is there; an altered blob is written anew."""
         try:
             return (self._folder / name).read_bytes() == data
         except OSError:
             return False
+
+
+def _is_name(sha256: str) -> bool:
+    return len(sha256) == 64 and all(digit in "0123456789abcdef" for digit in sha256)
 
 
 def fit_row(row: Row, blobs: Blobs) -> Row:

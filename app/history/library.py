@@ -92,10 +92,10 @@ class Library:
             write_sidecar(files.meta, meta)
         return summary_of(session, meta)
 
-    def save_draft(self, session: str, text: str) -> None:
+    def save_draft(self, session: str, draft: Draft) -> None:
         """Keep the draft of a chat that nobody has open. Raises ChatInUse, StorageError."""
         with self._leased(session) as files:
-            write_sidecar(files.draft, Draft(text=text))
+            write_sidecar(files.draft, draft)
 
     def delete(self, session: str, *, now: datetime) -> None:
         """Move a chat that nobody has open to the trash. Raises ChatInUse, ChatNotFound, StorageError."""

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Annotated, TypeVar
 
 import orjson
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from app.disk import replace, storage_error, write_atomic
 from app.domain.ids import new_id
+from app.domain.rows import MediaPart
 from app.history.codec import encode_json
 
 
@@ -41,12 +42,22 @@ class SessionMeta(BaseModel):
     """Sequence number of the newest manual reset, written before its row."""
 
 
+def _whole_parts(value: object) -> tuple[MediaPart, ...]:
+    parts: list[MediaPart] = []
+    for entry in value if isinstance(value, list | tuple) else ():
+        with contextlib.suppress(ValidationError):
+            parts.append(MediaPart.model_validate(entry))
+    return tuple(parts)
+
+
 class Draft(BaseModel):
     """`draft.json`: what stands in the composer."""
 
     model_config = ConfigDict(extra="allow")
 
     text: str = ""
+    attachments: Annotated[tuple[MediaPart, ...], BeforeValidator(_whole_parts)] = ()
+    """Files whose content lies in the chat's blobs; entries that can't be read are dropped."""
 
 
 class Deleted(BaseModel):

@@ -1,10 +1,13 @@
-"""What stands in the composer of one chat, on disk: the newest text wins."""
+"""What stands in the composer of one chat, on disk: the newest content wins."""
 
 import asyncio
 
 from app.aio import run_blocking
+from app.domain.rows import MediaPart
+from app.history.blobs import Blobs
 from app.history.files import ChatFiles
 from app.history.sidecars import Draft, read_sidecar, write_sidecar
+from app.session.inputs import DraftContent
 
 
 class DraftFile:
@@ -12,31 +15,50 @@ class DraftFile:
 
     def __init__(self, files: ChatFiles) -> None:
         self._path = files.draft
+        self._blobs = Blobs(files.blobs)
         self._lock = asyncio.Lock()
-        self._newest: str | None = None
+        self._newest: DraftContent | None = None
 
-    async def load(self) -> str:
-        """Return the draft, empty if there is none. Raises StorageError."""
+    async def load(self) -> DraftContent:
+        """Return the draft, empty if there is none, without files that are gone. Raises StorageError."""
         async with self._lock:
-            draft = await run_blocking(read_sidecar, self._path, Draft)
-            return draft.text if draft else ""
+            return await run_blocking(self._read)
 
-    async def save(self, text: str) -> None:
-        """Keep `text`. Raises StorageError."""
-        self._newest = text
+    async def save(self, content: DraftContent) -> None:
+        """Keep `content`. Raises StorageError."""
+        self._newest = content
         async with self._lock:
             newest, self._newest = self._newest, None
             if newest is not None:
-                await run_blocking(write_sidecar, self._path, Draft(text=newest))
+                await run_blocking(self._write, newest)
 
-    async def drop(self, text: str) -> None:
-        """Forget the draft if it is `text`: that has become a message. Raises StorageError."""
-        if self._newest == text:
+    async def add(self, part: MediaPart) -> None:
+        """Keep one more file beside what is there. Raises StorageError."""
+        async with self._lock:
+            newest, self._newest = self._newest, None
+            content = newest if newest is not None else await run_blocking(self._read)
+            if part not in content.attachments:
+                content = DraftContent(content.text, (*content.attachments, part))
+            await run_blocking(self._write, content)
+
+    async def drop(self, text: str, attachments: tuple[MediaPart, ...] = ()) -> None:
+        """Forget the draft if it is this: that has become a message. Raises StorageError."""
+        sent = DraftContent(text, attachments)
+        if self._newest == sent:
             self._newest = None
-        if await self.load() == text:
-            await self.save("")
+        if await self.load() == sent:
+            await self.save(DraftContent())
 
     async def settle(self) -> None:
         """Wait for the end of what is being written."""
         async with self._lock:
             return
+
+    def _read(self) -> DraftContent:
+        draft = read_sidecar(self._path, Draft)
+        if draft is None:
+            return DraftContent()
+        return DraftContent(draft.text, tuple(part for part in draft.attachments if self._blobs.has(part.blob.sha256)))
+
+    def _write(self, content: DraftContent) -> None:
+        write_sidecar(self._path, Draft(text=content.text, attachments=content.attachments))

@@ -10,6 +10,26 @@ if TYPE_CHECKING:  # The interface imports this before its first paint.
 
 
 @dataclass(frozen=True, slots=True)
+class NewFile:
+    """A file to attach, as it was read. Pictures come scaled, with their type and their size in pixels."""
+
+    name: str
+    data: bytes
+    media_type: str = ""
+    """Empty to have it found out."""
+    width: int | None = None
+    height: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DraftContent:
+    """What stands in the composer of a chat."""
+
+    text: str = ""
+    attachments: tuple[MediaPart, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class UserInput:
     """A message to send. `id` is given once: the composer's entry and the row share it."""
 

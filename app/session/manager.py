@@ -13,11 +13,14 @@ from app.domain.chats import ChatSummary, DeletedChat
 from app.domain.errors import ChatInUse, StorageError
 from app.domain.events import ChatChanged
 from app.domain.models import ModelCard
+from app.domain.rows import MediaPart
+from app.history.blobs import Blobs
 from app.history.library import Library
 from app.history.reader import HistoryReader, Page, Position
+from app.history.sidecars import Draft
 from app.session.connections import Connections
 from app.session.env import SessionEnv
-from app.session.inputs import Input, Outcome
+from app.session.inputs import DraftContent, Input, NewFile, Outcome
 from app.session.worker import OpenedChat, Worker
 
 
@@ -96,14 +99,36 @@ class SessionManager:
         async with self._locked(session):
             return self._workers.get(session) is worker and await worker.take_over()
 
-    async def save_draft(self, session: str, text: str) -> None:
+    async def save_draft(self, session: str, content: DraftContent) -> None:
         """Keep what stands in the composer of a chat. Raises ChatInUse, ChatNotFound, StorageError."""
         worker = self._workers.get(session)
         if worker is not None:
-            await worker.save_draft(text)
+            await worker.save_draft(content)
             return
         async with self._locked(session):
-            await run_blocking(self._library.save_draft, session, text)
+            draft = Draft(text=content.text, attachments=content.attachments)
+            await run_blocking(self._library.save_draft, session, draft)
+
+    async def attach(self, session: str, file: NewFile) -> MediaPart:
+        """Keep a file for a message of the chat. Raises KnownError, in words; nothing is kept then."""
+        worker = await self._worker(session)
+        try:
+            return await worker.attach(file)
+        finally:
+            await self._close_if_unused(session)
+
+    async def add_to_draft(self, session: str, part: MediaPart) -> None:
+        """Put one more file into the composer of a chat that is not shown. Raises ChatNotFound, StorageError."""
+        worker = await self._worker(session)
+        try:
+            await worker.add_to_draft(part)
+        finally:
+            await self._close_if_unused(session)
+
+    async def attached_file(self, session: str, sha256: str) -> bytes:
+        """Return the content of a file of the chat. Raises ChatNotFound, StorageError."""
+        files = await run_blocking(self._library.files, session)
+        return await run_blocking(Blobs(files.blobs).get, sha256)
 
     async def rename_chat(self, session: str, title: str) -> ChatSummary:
         """Give a chat a title of the person's. Raises ChatInUse, ChatNotFound, StorageError."""

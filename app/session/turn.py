@@ -161,7 +161,7 @@ async def _name_chat(turn: TurnEnv, item: UserInput) -> None:
     meta = turn.state.meta
     meta.updated = turn.env.clock.now()
     if not meta.title and not meta.titled_by_user:
-        meta.title = title_from(item.text)
+        meta.title = title_from(item.text or " ".join(part.name for part in item.attachments[:1]))
     await _show_meta(turn)
 
 

@@ -12,15 +12,16 @@ from app.disk import Stamp
 from app.domain.chats import Access, ChatSummary, TurnState
 from app.domain.errors import ChatInUse, ChatNotFound, DuplicateRow, ProviderError, StorageError
 from app.domain.events import AccessChanged, ChatChanged, ReplyUnsaved, RowsAppended, SessionBroke
-from app.domain.rows import ReasoningPart, Row, TextPart
+from app.domain.rows import MediaPart, ReasoningPart, Row, TextPart
 from app.history.blobs import whole_row
 from app.history.files import ChatFiles
 from app.history.library import load_meta, peek_meta, summary_of
 from app.history.partial import recover_partial
 from app.history.reader import HistoryReader, Page, Position
 from app.history.sidecars import SessionMeta
+from app.session.attachments import keep
 from app.session.env import SessionEnv
-from app.session.inputs import Input, Outcome, Refused
+from app.session.inputs import DraftContent, Input, NewFile, Outcome, Refused
 from app.session.state import SessionState, rows_of
 from app.session.turn import TurnEnv, run_turn
 
@@ -38,7 +39,7 @@ class OpenedChat:
 
     summary: ChatSummary
     page: Page
-    draft: str
+    draft: DraftContent
     state: TurnState
     access: Access
     holder: str
@@ -135,7 +136,7 @@ class Worker:
 
     async def snapshot(self) -> OpenedChat:
         """Return the chat as it is at one moment. Raises StorageError."""
-        draft = ""
+        draft = DraftContent()
         with contextlib.suppress(StorageError):
             draft = await self._turn.draft.load()
         while True:
@@ -221,11 +222,14 @@ class Worker:
         """Go on with another model from the next turn on. Raises ChatInUse, StorageError; nothing changed then."""
         return await self._change_meta(model=model)
 
-    async def _change_meta(self, **changes: object) -> ChatSummary:
+    def _check_writable(self) -> None:
         if self.holder is not None:
             raise ChatInUse(self.holder)
         if self._unwritable:
             raise StorageError(self._unwritable)
+
+    async def _change_meta(self, **changes: object) -> ChatSummary:
+        self._check_writable()
         async with self._syncing:
             meta = self._state.meta
             before = {name: getattr(meta, name) for name in changes}
@@ -238,10 +242,20 @@ class Worker:
         self._env.emit(ChatChanged(self.session, self.summary))
         return self.summary
 
-    async def save_draft(self, text: str) -> None:
-        """Keep what stands in the composer, the newest text last. Raises StorageError."""
+    async def save_draft(self, content: DraftContent) -> None:
+        """Keep what stands in the composer, the newest content last. Raises StorageError."""
         if self.holder is None and not self._unwritable:
-            await self._turn.draft.save(text)
+            await self._turn.draft.save(content)
+
+    async def add_to_draft(self, part: MediaPart) -> None:
+        """Keep one more file for the composer. Raises StorageError."""
+        if self.holder is None and not self._unwritable:
+            await self._turn.draft.add(part)
+
+    async def attach(self, file: NewFile) -> MediaPart:
+        """Keep a file in the chat's blobs. Raises KnownError."""
+        self._check_writable()
+        return await run_blocking(keep, file, self._turn.store.blobs)
 
     # Being in step with the disk
 

@@ -19,6 +19,7 @@ HEAVY = (
     "pydantic",
     "pygments",
     "pylatexenc",
+    "pypdfium2",
     "rapidfuzz",
     "tiktoken",
 )

@@ -238,7 +238,7 @@ class ChatController(QObject):
         self._page.transcript.set_items(items, more_above=not opened.page.exhausted)
         self._state = self._live.state(self.session) or opened.state
         self._set_access(opened.access, opened.holder)
-        self._drafts.watch(self.session, opened.draft, typed_before=self._typed_before)
+        self._drafts.watch(self.session, opened.draft.text, typed_before=self._typed_before)
         self._typed_before = ""
         self._page.show_empty(on=not items and opened.page.exhausted and self._live.reply(self.session) is None)
         self._set_state(self._state)

@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.aio import TaskSet
 from app.domain.errors import KnownError
+from app.session.inputs import DraftContent
 from app.ui.bridge import Bridge
 from app.ui.chat.composer import Composer
 
@@ -72,6 +73,6 @@ class DraftKeeper(QObject):
 
     async def _keep_draft(self, session: str, text: str) -> None:
         try:
-            await self._bridge.save_draft(session, text)
+            await self._bridge.save_draft(session, DraftContent(text))
         except KnownError as error:
             self.failed.emit(session, str(error))

@@ -14,7 +14,7 @@ from app.history.partial import PartialFile
 from app.history.reader import RowEntry
 from app.history.sidecars import SessionMeta, read_sidecar
 from app.providers.base import StopPiece, StopReason, TextPiece
-from app.session.inputs import Accepted, Refused
+from app.session.inputs import Accepted, DraftContent, Refused
 from tests.fakes.scripted import Hold, reply
 from tests.unit.session.conftest import Chat, Program, until
 
@@ -102,9 +102,9 @@ async def test_a_chat_that_is_left_gives_its_lease_back_once_idle(program: Progr
 
 async def test_drafts_are_kept(program: Program) -> None:
     chat = await program.new_chat()
-    await program.manager.save_draft(chat.session, "half a thought é😀")
+    await program.manager.save_draft(chat.session, DraftContent("half a thought é😀"))
     await program.restart()
-    assert (await program.manager.open_chat(chat.session)).draft == "half a thought é😀"
+    assert (await program.manager.open_chat(chat.session)).draft.text == "half a thought é😀"
 
 
 async def test_a_lost_session_file_is_made_again_from_the_history(program: Program) -> None:
@@ -188,7 +188,7 @@ async def test_a_chat_that_is_deleted_is_not_brought_back_by_a_late_request(prog
         await asyncio.gather(
             program.manager.delete_chat(chat.session),
             program.manager.page_before(chat.session, page.next),
-            program.manager.save_draft(chat.session, "x"),
+            program.manager.save_draft(chat.session, DraftContent("x")),
             program.manager.leave_chat(chat.session),
             return_exceptions=True,
         )
@@ -202,20 +202,20 @@ async def test_a_request_after_leaving_holds_no_lease(program: Program) -> None:
     page = (await program.manager.open_chat(chat.session)).page
     await program.manager.leave_chat(chat.session)
     await program.manager.page_before(chat.session, page.next)
-    await program.manager.save_draft(chat.session, "kept")
+    await program.manager.save_draft(chat.session, DraftContent("kept"))
     await program.manager.rename_chat(chat.session, "Renamed")
     other = ChatFiles(chat.files.folder)
     other.lease.take()
     other.lease.release()
     opened = await program.manager.open_chat(chat.session)
-    assert (opened.draft, opened.summary.title) == ("kept", "Renamed")
+    assert (opened.draft.text, opened.summary.title) == ("kept", "Renamed")
 
 
 async def test_the_newest_draft_wins(program: Program) -> None:
     chat = await program.new_chat()
-    await asyncio.gather(*(program.manager.save_draft(chat.session, f"draft {n}") for n in range(30)))
+    await asyncio.gather(*(program.manager.save_draft(chat.session, DraftContent(f"draft {n}")) for n in range(30)))
     await program.restart()
-    assert (await program.manager.open_chat(chat.session)).draft == "draft 29"
+    assert (await program.manager.open_chat(chat.session)).draft.text == "draft 29"
 
 
 async def test_who_only_reads_renames_nothing(program: Program, other: Program) -> None:
@@ -227,7 +227,7 @@ async def test_who_only_reads_renames_nothing(program: Program, other: Program) 
     with pytest.raises(ChatInUse):
         await other.manager.rename_chat(chat.session, "no")
     with pytest.raises(ChatInUse):
-        await other.manager.save_draft(chat.session, "no")
+        await other.manager.save_draft(chat.session, DraftContent("no"))
 
 
 async def test_a_rename_that_fails_changes_nothing(program: Program) -> None:
@@ -332,7 +332,7 @@ async def test_a_chat_whose_folder_is_read_only_can_be_read(program: Program) ->
     assert isinstance(await chat.send("no"), Refused)
     with pytest.raises(StorageError):
         await program.manager.rename_chat(chat.session, "no")
-    await program.manager.save_draft(chat.session, "no")
+    await program.manager.save_draft(chat.session, DraftContent("no"))
     lock.rmdir()
 
 
@@ -403,11 +403,11 @@ async def test_a_reply_whose_row_lost_a_block_is_recovered(program: Program) -> 
 async def test_a_message_that_is_on_disk_is_no_draft_any_more(program: Program) -> None:
     chat = await program.new_chat()
     program.provider.play(reply("ok"), reply("ok"))
-    await program.manager.save_draft(chat.session, "sent")
+    await program.manager.save_draft(chat.session, DraftContent("sent"))
     await chat.say("sent")
-    await program.manager.save_draft(chat.session, "another thought")
+    await program.manager.save_draft(chat.session, DraftContent("another thought"))
     await chat.say("also sent")
-    assert (await program.manager.open_chat(chat.session)).draft == "another thought"
+    assert (await program.manager.open_chat(chat.session)).draft.text == "another thought"
 
 
 async def test_two_new_chats_at_once_are_one(program: Program) -> None:

@@ -1,0 +1,240 @@
+"""Files of messages: kept in the chat's blobs, and shown to a model as it can read them."""
+
+import contextlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from enum import Enum, auto
+from pathlib import PurePath
+from typing import Final
+
+from app.domain.errors import KnownError, StorageError
+from app.domain.models import ModelCard
+from app.domain.request import ModelRequest
+from app.domain.rows import Blob, MediaPart, Part, Row, TextPart
+from app.history.blobs import Blobs
+from app.history.codec import clean_text
+from app.session.inputs import NewFile
+from app.session.pdf import read_pdf
+
+MAX_FILE_BYTES: Final = 32 * 2**20
+MAX_TEXT_BYTES: Final = 10 * 2**20
+MAX_NAME_CHARS: Final = 200
+
+PDF: Final = "application/pdf"
+PICTURES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+"""What models that see pictures take."""
+_TEXTS: Final = {".md": "text/markdown", ".csv": "text/csv", ".html": "text/html", ".json": "application/json"}
+_OFFICE: Final = re.compile(
+    r"\.(docx?|docm|dotx?|xlsx?|xlsm|pptx?|pptm|odt|ods|odp|rtf|pages|numbers|key)$", re.IGNORECASE
+)
+_BREAKS: Final = re.compile(r"[\x00-\x1f\x7f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
+"""Line ends, control characters, and what turns the direction of the text around it."""
+_CONTROLS: Final = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+"""What no text holds; vertical tab, form feed and ESC may be in one."""
+
+
+# Keeping
+
+
+def keep(file: NewFile, blobs: Blobs) -> MediaPart:
+    """Put a file into `blobs`, with the text of a PDF beside it, and return the part a message names it by.
+
+    Pictures come as they are to be sent; texts are kept as UTF-8. Raises KnownError in words if it can't be
+    attached, StorageError if it can't be kept. Blocks.
+    """
+    name = shown_name(file.name)
+    if len(file.data) > MAX_FILE_BYTES:
+        raise KnownError(f"“{name}” is too large: files of up to {MAX_FILE_BYTES // 2**20} MB can be attached.")
+    if not file.data:
+        raise KnownError(f"“{name}” is empty.")
+    if b"%PDF-" in file.data[:1024]:
+        return _keep_pdf(file, name, blobs)
+    if file.media_type in PICTURES:
+        return MediaPart(
+            media_type=file.media_type,
+            name=name,
+            bytes=len(file.data),
+            width=file.width,
+            height=file.height,
+            blob=_put(file.data, blobs),
+        )
+    return _keep_text(file, name, blobs)
+
+
+def shown_name(name: str) -> str:
+    """Return a file's name in one line of at most `MAX_NAME_CHARS`, its ending kept."""
+    line = _BREAKS.sub(" ", clean_text(name)).strip() or "file"
+    if len(line) <= MAX_NAME_CHARS:
+        return line
+    ending = PurePath(line).suffix[-20:]
+    return f"{line[: MAX_NAME_CHARS - len(ending) - 1]}…{ending}"
+
+
+def _keep_pdf(file: NewFile, name: str, blobs: Blobs) -> MediaPart:
+    try:
+        found = read_pdf(file.data)
+    except KnownError as error:
+        raise KnownError(f"“{name}” can't be attached. {error}") from error
+    text = clean_text(found.text)
+    return MediaPart(
+        media_type=PDF,
+        name=name,
+        bytes=len(file.data),
+        pages=found.pages,
+        blob=_put(file.data, blobs),
+        text_blob=_put(text.encode(), blobs, chars=len(text)) if text else None,
+    )
+
+
+def _keep_text(file: NewFile, name: str, blobs: Blobs) -> MediaPart:
+    text = decoded(file.data)
+    if text is None or text.startswith("{\\rtf"):
+        if _OFFICE.search(name):
+            raise KnownError(f"“{name}” is an office document. Save it as PDF or text there, and attach that.")
+        raise KnownError(f"“{name}” can't be attached: Muntin can attach pictures, PDF files and texts.")
+    data = text.encode()
+    if len(data) > MAX_TEXT_BYTES:
+        raise KnownError(f"“{name}” is too long: texts of up to {MAX_TEXT_BYTES // 2**20} MB can be attached.")
+    media_type = _TEXTS.get(PurePath(name).suffix.lower(), "text/plain")
+    return MediaPart(media_type=media_type, name=name, bytes=len(data), blob=_put(data, blobs, chars=len(text)))
+
+
+def decoded(data: bytes) -> str | None:
+    """Return `data` as text, None if it is none: UTF-8, UTF-16 with a byte order mark, or else Windows-1252."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        encodings: tuple[str, ...] = ("utf-16",)
+    else:
+        encodings = ("utf-8-sig", "cp1252")
+    for encoding in encodings:
+        with contextlib.suppress(UnicodeDecodeError):
+            text = data.decode(encoding)
+            return None if _CONTROLS.search(text) else text
+    return None
+
+
+def _put(data: bytes, blobs: Blobs, *, chars: int | None = None) -> Blob:
+    return Blob(sha256=blobs.put(data), bytes=len(data), chars=chars)
+
+
+# Showing to a model
+
+
+class Use(Enum):
+    """How a model gets a file."""
+
+    WHOLE = auto()
+    """The file itself."""
+    TEXT = auto()
+    """Its text."""
+    NONE = auto()
+    """Only that it was there."""
+
+
+def use_of(part: MediaPart, card: ModelCard) -> Use:
+    """Return how the model gets a file."""
+    match part.media_type:
+        case media_type if is_text(media_type):
+            return Use.TEXT
+        case media_type if media_type in PICTURES:
+            return Use.NONE if card.abilities.sees_pictures is False else Use.WHOLE
+        case media_type if media_type == PDF:
+            if card.abilities.reads_pdf is True:
+                return Use.WHOLE
+            return Use.TEXT if part.text_blob is not None else Use.NONE
+        case _:
+            return Use.NONE
+
+
+def is_text(media_type: str) -> bool:
+    """Whether files of this type are kept as UTF-8 text."""
+    return media_type.startswith("text/") or media_type == "application/json"
+
+
+def readable(parts: Sequence[MediaPart], card: ModelCard) -> tuple[str, ...]:
+    """Return, as sentences for people, what of `parts` the model would not get. Pure."""
+    left_out = [part for part in parts if use_of(part, card) is Use.NONE]
+    pictures = [part for part in left_out if part.media_type in PICTURES]
+    scans = [part for part in left_out if part.media_type == PDF]
+    others = [part for part in left_out if part not in pictures and part not in scans]
+    texts = [part for part in parts if part.media_type == PDF and use_of(part, card) is Use.TEXT]
+    sentences = (
+        (pictures, "{model} can't see pictures and won't get {names}."),
+        (scans, "{model} can't read PDF files, and no text was found in {names}."),
+        (others, "{model} can't read {names}."),
+        (texts, "{model} gets only the text of {names}."),
+    )
+    return tuple(
+        sentence.format(model=card.name, names=_listed([part.name for part in found]))
+        for found, sentence in sentences
+        if found
+    )
+
+
+def with_files(request: ModelRequest, card: ModelCard, blobs: Blobs) -> ModelRequest:
+    """Return `request` with its files: those the model reads in `files`, of the others their text or a note.
+
+    A file that is gone or altered becomes a note that says so. The same rows always give the same bytes.
+    Blocks.
+    """
+    files: dict[str, bytes] = {}
+    rows = tuple(_row_with_files(row, card, blobs, files) for row in request.rows)
+    return replace(request, rows=rows, files=files) if rows != request.rows or files else request
+
+
+def _row_with_files(row: Row, card: ModelCard, blobs: Blobs, files: dict[str, bytes]) -> Row:
+    if not any(isinstance(part, MediaPart) for part in row.parts):
+        return row
+    return row.model_copy(update={"parts": tuple(_parts_with_files(row.parts, card, blobs, files))})
+
+
+def _parts_with_files(parts: Sequence[Part], card: ModelCard, blobs: Blobs, files: dict[str, bytes]) -> Iterator[Part]:
+    for part in parts:
+        if not isinstance(part, MediaPart):
+            yield part
+            continue
+        use = use_of(part, card)
+        blob = part.text_blob if part.media_type == PDF and use is Use.TEXT else part.blob
+        try:
+            data = b"" if use is Use.NONE or blob is None else files.get(blob.sha256) or blobs.get(blob.sha256)
+        except StorageError:
+            yield TextPart(text=f"[{_kind_of(part)}, left out: its copy in this chat is gone or was altered]")
+            continue
+        match use:
+            case Use.WHOLE:
+                files[part.blob.sha256] = data
+                yield part
+            case Use.TEXT:
+                yield TextPart(text=f"{_titled(part)}:\n\n{data.decode('utf-8', 'replace')}")
+            case Use.NONE:
+                yield TextPart(text=f"[{_kind_of(part)}, left out: {_reason(part)}]")
+
+
+def _titled(part: MediaPart) -> str:
+    return f"File “{shown_name(part.name)}”{_pages(part)}"
+
+
+def _kind_of(part: MediaPart) -> str:
+    if part.media_type.startswith("image/"):
+        return f"picture “{shown_name(part.name)}”"
+    return f"file “{shown_name(part.name)}”{_pages(part)}"
+
+
+def _pages(part: MediaPart) -> str:
+    if part.pages is None:
+        return ""
+    return " (1 page)" if part.pages == 1 else f" ({part.pages:,} pages)"
+
+
+def _reason(part: MediaPart) -> str:
+    if part.media_type.startswith("image/"):
+        return "this model can't see pictures"
+    if part.media_type == PDF:
+        return "it holds no text, and this model can't read PDF files"
+    return "this model can't read files of this kind"
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) > 3:
+        return f"{len(names)} files"
+    return " and ".join(f"“{shown_name(name)}”" for name in names)

@@ -1,0 +1,79 @@
+"""Pages and text of a PDF file. The only module that knows pypdfium2."""
+
+from __future__ import annotations
+
+import re
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from app.domain.errors import KnownError
+
+if TYPE_CHECKING:
+    from pypdfium2 import PdfDocument
+
+MAX_PAGES: Final = 1_000
+MAX_TEXT_CHARS: Final = 10_000_000
+_PDFIUM: Final = threading.Lock()
+"""PDFium may be used by one thread at a time, in the whole process."""
+_TORN: Final = re.compile(r"[\x02\ufffe]\n?")
+"""What PDFium puts for the hyphen of a word that goes on in the next line."""
+_UNPRINTABLE: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+
+
+@dataclass(frozen=True, slots=True)
+class PdfText:
+    """What can be said of a PDF file. `text` is empty if it holds none, as scans do."""
+
+    pages: int
+    text: str
+
+
+def read_pdf(data: bytes) -> PdfText:
+    """Return pages and text of a PDF file; the text of each page below a line with its number.
+
+    Raises KnownError if it is broken, locked by a password, or has more than `MAX_PAGES` pages. Blocks.
+    """
+    with _PDFIUM:
+        from pypdfium2 import PdfDocument, PdfiumError
+        from pypdfium2.raw import FPDF_ERR_PASSWORD
+
+        try:
+            document = PdfDocument(data)
+        except PdfiumError as error:
+            if error.err_code == FPDF_ERR_PASSWORD:
+                raise KnownError("It is locked by a password.") from error
+            raise KnownError("It is broken, or no PDF file.") from error
+        try:
+            return _read(document)
+        except PdfiumError as error:
+            raise KnownError("It is broken: not all of its pages can be read.") from error
+        finally:
+            document.close()
+
+
+def _read(document: PdfDocument) -> PdfText:
+    pages = len(document)
+    if not pages:
+        raise KnownError("It has no pages.")
+    if pages > MAX_PAGES:
+        raise KnownError(f"It has {pages:,} pages; at most {MAX_PAGES:,} can be attached.")
+    texts: list[str] = []
+    room = MAX_TEXT_CHARS
+    for number in range(pages):
+        text = _page_text(document, number)[:room]
+        room -= len(text)
+        if text:
+            texts.append(f"[page {number + 1}]\n{text}")
+    return PdfText(pages, "\n\n".join(texts))
+
+
+def _page_text(document: PdfDocument, number: int) -> str:
+    page = document[number]
+    lines = page.get_textpage()
+    try:
+        found: str = lines.get_text_bounded()
+    finally:
+        lines.close()
+        page.close()
+    return _UNPRINTABLE.sub("", _TORN.sub("", found.replace("\r\n", "\n"))).strip()
