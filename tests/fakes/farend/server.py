@@ -140,7 +140,9 @@ class FarEnd:
         )
         try:
             await asyncio.wait({sending, watching}, return_when=asyncio.FIRST_COMPLETED)
-            if not received.is_answered and watching.done():
+            # Either side may notice first: reading ends, or writing fails.
+            has_left = watching.done() or (sending.done() and isinstance(sending.exception(), OSError))
+            if has_left and not received.is_answered:
                 received.disconnected_at = time.monotonic()
                 self._report(f"  the client went away after {received.sent_bytes} bytes of the answer")
                 writer.transport.abort()

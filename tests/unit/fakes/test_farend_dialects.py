@@ -1,5 +1,6 @@
 """The far end as the real SDKs see it: each dialect parses, each fault arrives as what it plays."""
 
+import asyncio
 import json
 import ssl
 from collections.abc import AsyncIterator
@@ -26,6 +27,7 @@ from tests.fakes.farend import (
     Refusal,
     Reply,
     Split,
+    Stall,
     StreamError,
     Swap,
     ToolCall,
@@ -334,6 +336,24 @@ async def test_a_clean_cut_raises_nothing(far: FarEnd, clients: Clients, dialect
     heard = await clients.hear(dialect)
 
     assert (heard.text, heard.stop, heard.failure) == ("So ", None, None)
+
+
+@every_dialect
+@pytest.mark.parametrize("answer", [reply("So").but(Stall()), reply("So ", Stall(), "so")], ids=["before", "within"])
+async def test_a_client_that_is_cancelled_is_noticed(
+    far: FarEnd, clients: Clients, dialect: DialectName, answer: Reply
+) -> None:
+    far.play(answer)
+    async with asyncio.timeout(5), asyncio.TaskGroup() as tasks:
+        hearing = tasks.create_task(clients.hear(dialect))
+        while not far.stalled:  # noqa: ASYNC110 - the far end has no event for it
+            await asyncio.sleep(0.002)
+        hearing.cancel()
+    async with asyncio.timeout(5):
+        while not far.requests[0].is_disconnected:  # noqa: ASYNC110
+            await asyncio.sleep(0.002)
+
+    assert far.requests[0].sent_headers == (not answer.faults)
 
 
 async def test_events_can_be_exchanged_or_left_out(far: FarEnd, clients: Clients) -> None:
