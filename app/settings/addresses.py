@@ -25,6 +25,8 @@ _PASTED_CALLS: Final = (
     "/models",
 )
 """Ends of addresses that people copy from a vendor's pages."""
+_OLLAMA_CALLS: Final = ("/api/chat", "/api/generate", "/api/tags")
+"""Of Ollama's own way of speaking, which Muntin doesn't use."""
 _VERSION: Final = re.compile(r"v\d+([a-z]+\d*)?")
 _LABEL: Final = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 _NOISE: Final = " \t\r\n\f\v\u00a0\u200b\u2060\ufeff\"'`‘’“”«»<>,;"
@@ -228,6 +230,8 @@ def _prefix_of(path: str, dialect: Dialect) -> str:
     prefix, is_whole = path, False
     while (call := next((call for call in _PASTED_CALLS if prefix.endswith(call)), None)) is not None:
         prefix, is_whole = prefix.removesuffix(call), True
+    if own := next((call for call in _OLLAMA_CALLS if prefix.endswith(call)), None):
+        prefix, is_whole = prefix.removesuffix(own), False
     if dialect == "anthropic":
         while prefix.endswith("/v1"):
             prefix = prefix.removesuffix("/v1")

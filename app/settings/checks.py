@@ -171,6 +171,8 @@ def _of_types(place: Place, kind: str, limits: Mapping[str, object], value: obje
     field = next((step for step in reversed(names) if step in _FIELDS), names[-1] if names else "")
     owner = _owner_of(place, value)
     subject = _FIELDS.get(field, f"“{field}”") + (f" of {owner}" if owner else "")
+    if len(place) == 2 and place[0] in ("endpoints", "models"):
+        subject = f"What is said about {owner}"
     is_needed = kind == "missing" or (place[0] == "endpoints" and field in _NEEDED.get(len(place), ()))
     return Problem(place[:-1] if is_needed else place, f"{subject} {_reason(kind, limits)}.")
 
@@ -181,7 +183,7 @@ _NEEDED: Final[dict[int, tuple[str, ...]]] = {3: ("id", "name", "base_url"), 5: 
 
 def _owner_of(place: Place, value: object) -> str:
     """Return which provider or model `place` belongs to."""
-    if len(place) < 3 or place[0] not in ("endpoints", "models"):
+    if len(place) < 2 or place[0] not in ("endpoints", "models"):
         return ""
     if place[0] == "models":
         return str(place[1])

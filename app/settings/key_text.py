@@ -11,6 +11,8 @@ MIN_CHARS_TO_SHOW_ENDING: Final = 12
 ENDING_CHARS: Final = 4
 
 _VARIABLES: Final = {"api.anthropic.com": "ANTHROPIC_API_KEY", "api.openai.com": "OPENAI_API_KEY"}
+VARIABLES: Final = tuple(_VARIABLES.values())
+"""Every variable that a key may be read from."""
 _QUOTES: Final = "\"'`‘’“”«»"
 
 
@@ -19,16 +21,29 @@ def clean_key(text: str) -> str:
 
     Raises KnownError with a sentence for people, which never holds the text, if it can't be a key.
     """
-    key = text.strip().strip(_QUOTES).strip()
+    key = strip_key(text)
     problem = _problem_of(key)
     if problem:
         raise KnownError(problem)
     return key
 
 
+def usable_key(text: str, source: str) -> str:
+    """Return a key that somebody else put where it is. Raises KnownError that begins with `source`."""
+    try:
+        return clean_key(text)
+    except KnownError as error:
+        raise KnownError(f"{source} can't be used as a key. {error}") from None
+
+
+def strip_key(text: str) -> str:
+    """Return `text` without what comes along when a key is copied."""
+    return text.strip().strip(_QUOTES).strip()
+
+
 def _problem_of(key: str) -> str:
     if not key:
-        return "There is no key to save."
+        return "There is no key in it."
     if key.lower().startswith(("http://", "https://")):
         return "This is an address, not a key."
     if len(key) > MAX_KEY_CHARS:
@@ -59,7 +74,3 @@ def variable_for(endpoint: Endpoint) -> str:
     except ValueError:
         return ""
     return _VARIABLES.get(parts.hostname or "", "")
-
-
-VARIABLES: Final = tuple(_VARIABLES.values())
-"""Every variable that a key may be read from."""

@@ -31,7 +31,10 @@ class Lane:
         try:
             async with asyncio.timeout(seconds) as limit:
                 while self._running is not None and not self._running.done():
-                    await asyncio.wait([asyncio.wrap_future(self._running)])
+                    earlier = asyncio.wrap_future(self._running)
+                    # Its error is for whoever asked it.
+                    earlier.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+                    await asyncio.wait([earlier])
                 return await asyncio.wrap_future(self._start(work))
         except TimeoutError:
             if not limit.expired():

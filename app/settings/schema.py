@@ -20,7 +20,7 @@ MAX_ZOOM_PERCENT: Final = 300
 
 
 class _Kept(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
 
 class ListedModel(_Kept):

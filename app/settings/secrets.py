@@ -1,8 +1,6 @@
 """Where keys are: the environment, the system's key store, memory, or a file by choice. See ADR-0006."""
 
-import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol, assert_never
 
@@ -10,7 +8,8 @@ from app.aio import run_blocking
 from app.domain.connections import KeyPlace, KeyState
 from app.domain.errors import BugError, KnownError
 from app.settings.key_file import KeyFile
-from app.settings.key_text import VARIABLES, clean_key, ending_of, variable_for
+from app.settings.key_memory import Kept, KeyMemory
+from app.settings.key_text import VARIABLES, clean_key, ending_of, strip_key, usable_key, variable_for
 from app.settings.lane import Lane
 from app.settings.schema import Endpoint
 
@@ -44,55 +43,6 @@ class SecretStore(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    place: KeyPlace
-    key: str
-
-
-class _Memory:
-    """Keys this process has seen. Threads of the key store write to it when they come back late."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._kept: dict[str, _Kept] = {}
-        self._wishes: dict[str, int] = {}
-        self._seen: dict[str, None] = {}
-
-    def get(self, account: str) -> _Kept | None:
-        return self._kept.get(account)
-
-    def wish(self, account: str) -> int:
-        """Return the number of the newest wish of a person about `account`, which a late result may not undo."""
-        return self._wishes.get(account, 0)
-
-    def wish_anew(self, account: str) -> int:
-        """Make every result that is still to come for `account` unwanted, and return the new number."""
-        with self._lock:
-            self._wishes[account] = self.wish(account) + 1
-            return self._wishes[account]
-
-    def settle(self, account: str, kept: _Kept | None, *, wish: int) -> bool:
-        """Take what a store has answered; return whether that is still wanted."""
-        with self._lock:
-            if wish != self.wish(account):
-                return False
-            if kept is None:
-                self._kept.pop(account, None)
-            else:
-                self._kept[account] = kept
-                self._seen[kept.key] = None
-            return True
-
-    def note(self, key: str) -> None:
-        with self._lock:
-            self._seen[key] = None
-
-    def seen(self) -> tuple[str, ...]:
-        with self._lock:
-            return tuple(self._seen)
-
-
 class Secrets:
     """Finds, keeps and forgets the keys of endpoints. Lives on one loop."""
 
@@ -110,7 +60,7 @@ class Secrets:
         self._environ = environ
         self._read_seconds = read_seconds
         self._save_seconds = save_seconds
-        self._memory = _Memory()
+        self._memory = KeyMemory()
         self._reads = Lane("key store, reading")
         self._writes = Lane("key store, writing")
         self._store_name: str | None = None
@@ -125,9 +75,9 @@ class Secrets:
         found = self._from_environment(endpoint)
         if found:
             return found
-        if not endpoint.needs_key and not endpoint.key_kept and self._memory.get(endpoint.id) is None:
-            return None
-        kept = await self._find(endpoint)
+        kept = self._memory.get(endpoint.id)
+        if kept is None and (endpoint.needs_key or endpoint.key_kept):
+            kept = await self._find(endpoint)
         return None if kept is None else kept.key
 
     async def state(self, endpoint: Endpoint) -> KeyState:
@@ -155,7 +105,7 @@ class Secrets:
         One exception: a key store that comes back after its time limit keeps the key after all, unless something
         else was asked meanwhile. `state` tells.
         """
-        kept = _Kept(place, clean_key(key))
+        kept = Kept(place, clean_key(key))
         self._memory.note(kept.key)
         match place:
             case KeyPlace.STORE:
@@ -172,8 +122,8 @@ class Secrets:
     async def delete(self, endpoint: Endpoint) -> None:
         """Forget the key wherever it is kept but in the environment. Raises KnownError."""
         wish = self._memory.wish_anew(endpoint.id)
-        kept = self._memory.get(endpoint.id)
-        if self._may_be_in_store(endpoint) or kept is None:
+        is_unknown = self._memory.get(endpoint.id) is None and endpoint.needs_key and endpoint.key_kept != "file"
+        if is_unknown or self._may_be_in_store(endpoint):
             await self._delete_in_store(endpoint.id, seconds=self._save_seconds)
         await run_blocking(self._file.delete, endpoint.id)
         self._memory.settle(endpoint.id, None, wish=wish)
@@ -181,36 +131,37 @@ class Secrets:
 
     def note(self, key: str) -> None:
         """Count a key that is not kept, such as one that is only tried, among the known ones."""
-        if key.strip():
-            self._memory.note(key.strip())
+        if key := strip_key(key):
+            self._memory.note(key)
 
     def known(self) -> tuple[str, ...]:
         """Return every key this process has met: what logs and error texts are looked through for."""
-        given = (self._environ.get(variable, "").strip() for variable in VARIABLES)
+        given = (strip_key(self._environ.get(variable, "")) for variable in VARIABLES)
         return tuple(dict.fromkeys([*self._memory.seen(), *filter(None, given)]))
 
     # --- finding ---
 
     def _from_environment(self, endpoint: Endpoint) -> str:
-        variable = variable_for(endpoint)
+        """Return the key of the environment, empty if there is none that can be used."""
         try:
-            return clean_key(self._environ.get(variable, "")) if variable else ""
+            return self._read_environment(endpoint)
         except KnownError:
             return ""
 
-    def _environment_problem(self, endpoint: Endpoint) -> str:
-        """Return a sentence if there is a key in the environment that can't be one."""
+    def _read_environment(self, endpoint: Endpoint) -> str:
         variable = variable_for(endpoint)
         text = self._environ.get(variable, "") if variable else ""
-        if not text.strip():
-            return ""
+        return usable_key(text, f"What stands in {variable}") if text.strip() else ""
+
+    def _environment_problem(self, endpoint: Endpoint) -> str:
+        """Return a sentence if there is a key in the environment that can't be one."""
         try:
-            clean_key(text)
+            self._read_environment(endpoint)
         except KnownError as error:
-            return f"What stands in {variable} can't be used. {error}"
+            return str(error)
         return ""
 
-    async def _find(self, endpoint: Endpoint) -> _Kept | None:
+    async def _find(self, endpoint: Endpoint) -> Kept | None:
         """Return the key from memory, or from where it was saved. Raises KnownError."""
         kept = self._memory.get(endpoint.id)
         if kept is not None:
@@ -228,20 +179,19 @@ class Secrets:
                 raise
         return kept or await self._find_in_file(endpoint.id)
 
-    def _reading(self, account: str) -> "Callable[[], _Kept | None]":
+    def _reading(self, account: str) -> "Callable[[], Kept | None]":
         """Return the work of asking the store, which remembers what it finds even if it comes back late."""
         wish = self._memory.wish(account)
 
-        def read() -> _Kept | None:
+        def read() -> Kept | None:
             known = self._memory.get(account)
             if known is not None:
                 return known
-            if not self._learn_name():
-                return None
-            key = self._store.get(account)
+            name = self._learn_name()
+            key = self._store.get(account) if name else None
             if not key:
                 return None
-            kept = _Kept(KeyPlace.STORE, key)
+            kept = Kept(KeyPlace.STORE, usable_key(key, f"What {name} keeps for Muntin"))
             self._memory.settle(account, kept, wish=wish)
             return kept
 
@@ -251,16 +201,16 @@ class Secrets:
         self._store_name = self._store.name
         return self._store_name
 
-    async def _find_in_file(self, account: str) -> _Kept | None:
+    async def _find_in_file(self, account: str) -> Kept | None:
         wish = self._memory.wish(account)
         key = await run_blocking(self._file.get, account)
         if not key:
             return None
-        kept = _Kept(KeyPlace.FILE, key)
+        kept = Kept(KeyPlace.FILE, usable_key(key, "What the file of keys holds"))
         self._memory.settle(account, kept, wish=wish)
         return kept
 
-    def _state_of(self, endpoint: Endpoint, kept: _Kept | None, problem: str) -> KeyState:
+    def _state_of(self, endpoint: Endpoint, kept: Kept | None, problem: str) -> KeyState:
         place = KeyPlace.NONE if kept is None else kept.place
         if self._store_name == "" and place in (KeyPlace.NONE, KeyPlace.SESSION):
             problem = problem or NO_STORE
@@ -275,7 +225,7 @@ class Secrets:
 
     # --- keeping and forgetting ---
 
-    async def _save_in_store(self, endpoint: Endpoint, kept: _Kept) -> None:
+    async def _save_in_store(self, endpoint: Endpoint, kept: Kept) -> None:
         account = endpoint.id
         wish = self._memory.wish_anew(account)
 
@@ -289,6 +239,7 @@ class Secrets:
                 self._store.delete(account)
                 raise
             if not self._memory.settle(account, kept, wish=wish):
+                # It came back after its time, and something else was asked meanwhile.
                 self._store.delete(account)
 
         try:
@@ -297,7 +248,7 @@ class Secrets:
             raise KnownError(f"{error} {FOR_NOW}") from error
         self._left_over.pop(account, None)
 
-    async def _save_in_memory(self, endpoint: Endpoint, kept: _Kept) -> None:
+    async def _save_in_memory(self, endpoint: Endpoint, kept: Kept) -> None:
         """Keep a key until Muntin ends; a store that does not let go of an older one is no reason to refuse."""
         account = endpoint.id
         was_in_store = self._may_be_in_store(endpoint)
@@ -311,7 +262,7 @@ class Secrets:
             except KnownError as error:
                 self._left_over[account] = f"The key saved before is still in the key store. {error}"
 
-    async def _save_in_file(self, endpoint: Endpoint, kept: _Kept) -> None:
+    async def _save_in_file(self, endpoint: Endpoint, kept: Kept) -> None:
         account = endpoint.id
         was_in_store = self._may_be_in_store(endpoint)
         wish = self._memory.wish_anew(account)

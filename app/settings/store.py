@@ -18,6 +18,9 @@ from app.settings.schema import Settings
 Edit = Callable[[Settings], Settings]
 """Makes new settings of the current ones; pure."""
 
+MAX_DEPTH: Final = 100
+"""Of a file that is understood; what is deeper could not be written again."""
+
 _WHAT: Final = "The file of settings"
 
 
@@ -67,9 +70,12 @@ class SettingsStore:
             raise KnownError(checked[0].text)
         self._keep_what_was_wrong()
         make_private_folder(self.path.parent)
-        write_atomic(self.path, _encode(value), what="Your settings")
+        data = _encode(value)
+        write_atomic(self.path, data, what="Your settings")
         self._known = checked
-        self._stamp = self._look()
+        # Another Muntin may have written right behind us: what it wrote is then read before the next change.
+        stamp = self._look()
+        self._stamp = stamp if self._read() == data else None
         return checked
 
     def change(self, edit: Edit) -> Settings:
@@ -122,7 +128,16 @@ def _parse(data: bytes) -> dict[str, object] | None:
         value = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) else None
+    return value if isinstance(value, dict) and _depth(value) <= MAX_DEPTH else None
+
+
+def _depth(value: object) -> int:
+    """Return how many groups stand in one another."""
+    depth, inner = 0, [value]
+    while inner := [part for part in inner if isinstance(part, dict | list)]:
+        depth += 1
+        inner = [part for group in inner for part in (group.values() if isinstance(group, dict) else group)]
+    return depth
 
 
 def _encode(value: object) -> bytes:
