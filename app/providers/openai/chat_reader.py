@@ -1,0 +1,172 @@
+"""Chat Completions on the wire: chunks as pieces. No I/O."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Final
+
+from app.domain.errors import ErrorKind, ProviderError
+from app.domain.rows import Usage
+from app.providers.base import Piece, ReasoningPiece, StopPiece, StopReason, TextPiece, UsagePiece
+from app.providers.openai.faults import fault_in_stream
+from app.providers.openai.parts import StreamedCall, compact_json, count_in, text_in
+from app.providers.openai.think_tags import ThinkTags
+
+CUT: Final = frozenset({"length", "max_tokens", "model_length", "model_context_window_exceeded"})
+REFUSED: Final = frozenset({"content_filter", "safety", "recitation", "refusal", "sensitive"})
+BROKEN: Final = {
+    "error": ErrorKind.SERVER,
+    "network_error": ErrorKind.SERVER,
+    "insufficient_system_resource": ErrorKind.OVERLOADED,
+}
+"""Finish reasons beside `stop` and `tool_calls`; every other one is an end."""
+
+
+class ChatReader:
+    """Makes pieces of the chunks of one stream. The last ones come from `end`: usage may follow the finish reason."""
+
+    def __init__(self, *, keys: Collection[str] = ()) -> None:
+        """`keys` are kept out of what errors say."""
+        self._keys = keys
+        self._calls: list[StreamedCall] = []
+        self._at: dict[int, StreamedCall] = {}
+        self._thoughts = ThinkTags()
+        self._finish = ""
+        self._model: str | None = None
+        self._response_id = ""
+        self._usage: Usage | None = None
+        self._is_refused = False
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the model has said why it stopped."""
+        return bool(self._finish)
+
+    def read(self, chunk: object) -> Iterator[Piece]:
+        """Yield what one chunk says. Raises `ProviderError` if it tells a failure."""
+        if not isinstance(chunk, Mapping):
+            return
+        if chunk.get("error"):
+            raise fault_in_stream(chunk, keys=self._keys)
+        self._model = text_in(chunk, "model") or self._model
+        self._response_id = text_in(chunk, "id") or self._response_id
+        choice = next(iter(_list(chunk.get("choices"))), None)
+        if isinstance(choice, Mapping):
+            # A reply in one piece has a message where a stream has deltas.
+            yield from self._read_delta(choice.get("delta") or choice.get("message"))
+            self._finish = text_in(choice, "finish_reason") or self._finish
+        usage = _usage(chunk.get("usage"))
+        if usage is not None and usage != self._usage:
+            self._usage = usage
+            yield UsagePiece(usage)
+        if self._finish in BROKEN:
+            raise ProviderError(BROKEN[self._finish], f"The server ended the reply with “{self._finish}”.")
+
+    def end(self) -> Iterator[Piece]:
+        """Yield what the end of the stream says; without a finish reason it was cut."""
+        yield from self._thoughts.end()
+        if not self.is_whole:
+            return
+        is_cut = self._finish in CUT
+        for call in self._calls:
+            if is_cut and call is self._calls[-1] and not call.arguments:
+                # Cut before its arguments: not a call without any.
+                continue
+            yield from call.end()
+        yield StopPiece(self._reason(is_cut=is_cut), resolved_model=self._model)
+
+    def _read_delta(self, delta: object) -> Iterator[Piece]:
+        if not isinstance(delta, Mapping):
+            return
+        # The same thoughts under both names where a server has renamed the field.
+        thought = text_in(delta, "reasoning_content") or text_in(delta, "reasoning")
+        if thought:
+            yield ReasoningPiece(thought)
+        content = delta.get("content")
+        if isinstance(content, str):
+            yield from self._thoughts.add(content)
+        for part in _list(content):
+            yield from self._read_part(part)
+        refusal = text_in(delta, "refusal")
+        if refusal:
+            self._is_refused = True
+            yield TextPiece(refusal)
+        for position, call in enumerate(_list(delta.get("tool_calls"))):
+            yield from self._read_call(position, call)
+
+    def _read_part(self, part: object) -> Iterator[Piece]:
+        """Yield a part of content that is a list, as Mistral's models send it when they reason."""
+        thinking = part.get("thinking") if isinstance(part, Mapping) else None
+        for thought in _list(thinking):
+            if text_in(thought, "text"):
+                yield ReasoningPiece(text_in(thought, "text"))
+        if isinstance(thinking, str) and thinking:
+            yield ReasoningPiece(thinking)
+        yield from self._thoughts.add(text_in(part, "text"))
+
+    def _read_call(self, position: int, delta: object) -> Iterator[Piece]:
+        if not isinstance(delta, Mapping):
+            return
+        function = delta.get("function")
+        name = text_in(function, "name")
+        call = self._call(delta.get("index"), position, text_in(delta, "id"), name)
+        yield from call.start(call.call_id, name)
+        given = function.get("arguments") if isinstance(function, Mapping) else None
+        yield from call.add(given if isinstance(given, str) else "" if given is None else compact_json(given))
+
+    def _call(self, index: object, position: int, call_id: str, name: str) -> StreamedCall:
+        """Return the call a delta belongs to, a new one if it begins here."""
+        if isinstance(index, int):
+            known = self._at.get(index)
+        else:
+            # Without an index a name begins a call, and what has none goes on with the last one.
+            known = self._calls[-1] if self._calls and not name else None
+            index = len(self._calls) + position
+        begins_another = known is not None and known.is_started and name and call_id not in ("", known.call_id)
+        if known is None or begins_another:
+            known = StreamedCall(call_id=self._unique(call_id))
+            self._calls.append(known)
+            self._at[index] = known
+        return known
+
+    def _unique(self, call_id: str) -> str:
+        """Return an id no other call has: local servers leave it out, or give the same one twice."""
+        taken = {call.call_id for call in self._calls}
+        if call_id and call_id not in taken:
+            return call_id
+        ending = "".join(char for char in self._response_id if char.isascii() and char.isalnum())[-12:]
+        return "_".join(part for part in ("call", str(len(self._calls)), ending) if part)
+
+    def _reason(self, *, is_cut: bool) -> StopReason:
+        if self._is_refused or self._finish in REFUSED:
+            return StopReason.REFUSAL
+        if is_cut:
+            return StopReason.MAX_TOKENS
+        return StopReason.TOOL_USE if any(call.is_started for call in self._calls) else StopReason.END
+
+
+def _list(value: object) -> Sequence[object]:
+    return value if isinstance(value, list) else ()
+
+
+def _usage(usage: object) -> Usage | None:
+    """Return the counts of `usage`; None if there are none.
+
+    input: `prompt_tokens`, caches included; cache_read: `prompt_tokens_details.cached_tokens`, DeepSeek's
+    `prompt_cache_hit_tokens`; cache_write: `prompt_tokens_details.cache_write_tokens`; output: `completion_tokens`;
+    reasoning: `completion_tokens_details.reasoning_tokens`. Where `total_tokens` shows that reasoning was counted
+    beside `completion_tokens` (xAI), output is their sum.
+    """
+    if not isinstance(usage, Mapping) or not usage:
+        return None
+    read, written = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
+    given, output = count_in(usage, "prompt_tokens"), count_in(usage, "completion_tokens")
+    reasoning, total = count_in(written, "reasoning_tokens"), count_in(usage, "total_tokens")
+    if given is not None and output is not None and reasoning and total == given + output + reasoning:
+        output += reasoning
+    cached = count_in(read, "cached_tokens")
+    return Usage(
+        input=given,
+        cache_read=cached if cached is not None else count_in(usage, "prompt_cache_hit_tokens"),
+        cache_write=count_in(read, "cache_write_tokens"),
+        output=output,
+        reasoning=reasoning,
+    )

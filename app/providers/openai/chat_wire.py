@@ -1,0 +1,122 @@
+"""Chat Completions on the wire: a request as its arguments. No I/O.
+
+Spoken by OpenAI and, with their own habits, by Ollama, LM Studio, llama.cpp, vLLM, OpenRouter, Mistral, DeepSeek,
+Groq and many more: only what all of them take is sent.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, cast
+
+from app.domain.request import ModelRequest
+from app.domain.rows import MediaPart, Row, TextPart, ToolPart
+from app.providers.openai.parts import (
+    Json,
+    arguments_of,
+    clean,
+    data_url,
+    file_name,
+    is_picture,
+    output_of,
+    text_in,
+)
+
+PATH: Final = "/chat/completions"
+
+
+def arguments(request: ModelRequest, *, is_openai: bool) -> Json:
+    """Return the body of the request; `is_openai` if it goes to OpenAI itself, which has names of its own."""
+    body: Json = {
+        "model": request.model,
+        "messages": _messages(request),
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+    if is_openai:
+        body["store"] = False
+    if request.max_tokens is not None:
+        body["max_completion_tokens" if is_openai else "max_tokens"] = request.max_tokens
+    if request.tools:
+        body["tools"] = [
+            {
+                "type": "function",
+                "function": {
+                    "name": tool.name,
+                    "description": clean(tool.description),
+                    "parameters": dict(tool.input_schema),
+                },
+            }
+            for tool in request.tools
+        ]
+    return body
+
+
+def _messages(request: ModelRequest) -> list[Json]:
+    messages: list[Json] = [{"role": "system", "content": clean(request.system)}] if request.system else []
+    for row in request.rows:
+        for message in _from_person(row, request) if row.role == "user" else _from_model(row):
+            if messages and _may_join(messages[-1], message):
+                messages[-1] = {**messages[-1], "content": _joined(messages[-1]["content"], message["content"])}
+            else:
+                messages.append(message)
+    return messages
+
+
+def _from_person(row: Row, request: ModelRequest) -> Iterator[Json]:
+    content = [part for part in (_content(part, request) for part in row.parts) if part is not None]
+    if content:
+        is_text = all(part["type"] == "text" for part in content)
+        yield {"role": "user", "content": _joined_texts(content) if is_text else content}
+
+
+def _content(part: object, request: ModelRequest) -> Json | None:
+    match part:
+        case TextPart(text=text) if text:
+            return {"type": "text", "text": clean(text)}
+        case MediaPart() if is_picture(part):
+            return {"type": "image_url", "image_url": {"url": data_url(part, request)}}
+        case MediaPart():
+            return {"type": "file", "file": {"filename": file_name(part), "file_data": data_url(part, request)}}
+        case _:
+            return None
+
+
+def _from_model(row: Row) -> Iterator[Json]:
+    """Yield the reply, then what its calls gave: every call is followed by its output."""
+    text = clean("\n\n".join(part.text for part in row.parts if isinstance(part, TextPart) and part.text))
+    calls = [part for part in row.parts if isinstance(part, ToolPart)]
+    if calls:
+        yield {
+            "role": "assistant",
+            "content": text or None,
+            "tool_calls": [
+                {
+                    "id": call.call_id,
+                    "type": "function",
+                    "function": {"name": call.name, "arguments": arguments_of(call)},
+                }
+                for call in calls
+            ],
+        }
+        for call in calls:
+            yield {"role": "tool", "tool_call_id": call.call_id, "content": output_of(call)}
+    elif text:
+        yield {"role": "assistant", "content": text}
+
+
+def _may_join(one: Json, other: Json) -> bool:
+    """Whether two messages become one: the templates of many models want person and model to alternate."""
+    return one["role"] == other["role"] != "tool" and "tool_calls" not in one and "tool_calls" not in other
+
+
+def _joined(one: object, other: object) -> object:
+    parts = [part for content in (one, other) for part in _as_parts(content)]
+    return _joined_texts(parts) if isinstance(one, str) and isinstance(other, str) else parts
+
+
+def _as_parts(content: object) -> list[Json]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else list(cast("list[Json]", content))
+
+
+def _joined_texts(parts: Sequence[Mapping[str, object]]) -> str:
+    """Many servers take only a plain string."""
+    return "\n\n".join(text_in(part, "text") for part in parts)

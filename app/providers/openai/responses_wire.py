@@ -1,0 +1,119 @@
+"""OpenAI Responses on the wire: a request as its arguments. No I/O.
+
+Stateless: nothing is stored there and no earlier response is referred to. Reasoning goes back encrypted.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from app.domain.models import Abilities
+from app.domain.request import ModelRequest
+from app.domain.rows import MediaPart, ReasoningPart, Row, TextPart, ToolPart
+from app.providers.openai.parts import (
+    Json,
+    arguments_of,
+    clean,
+    data_url,
+    file_name,
+    is_picture,
+    output_of,
+)
+
+PATH: Final = "/responses"
+
+
+def arguments(request: ModelRequest, abilities: Abilities) -> Json:
+    """Return the body of the request.
+
+    The system text is `instructions`: it stands before all input, so the prefix of two requests of one chat
+    is the same. Without `store` and `truncation` a server could keep the chat, or cut it unseen.
+    """
+    body: Json = {
+        "model": request.model,
+        "input": [item for row in request.rows for item in _items(row, request)],
+        "stream": True,
+        "store": False,
+        "truncation": "disabled",
+    }
+    if request.system:
+        body["instructions"] = clean(request.system)
+    if abilities.reasons is not False:
+        # Models that don't reason refuse it; those nobody knows of may reason.
+        body["include"] = ["reasoning.encrypted_content"]
+    if abilities.reasons:
+        body["reasoning"] = {"summary": "auto"}
+    if request.max_tokens is not None:
+        body["max_output_tokens"] = request.max_tokens
+    if request.tools:
+        body["tools"] = [
+            {
+                "type": "function",
+                "name": tool.name,
+                "description": clean(tool.description),
+                "parameters": dict(tool.input_schema),
+                "strict": False,
+            }
+            for tool in request.tools
+        ]
+    return body
+
+
+def _items(row: Row, request: ModelRequest) -> Iterator[Json]:
+    if row.role == "user":
+        content = [part for part in (_input_content(part, request) for part in row.parts) if part is not None]
+        if content:
+            yield {"type": "message", "role": "user", "content": content}
+        return
+    yield from _reply_items(row.parts)
+
+
+def _input_content(part: object, request: ModelRequest) -> Json | None:
+    match part:
+        case TextPart(text=text) if text:
+            return {"type": "input_text", "text": clean(text)}
+        case MediaPart() if is_picture(part):
+            return {"type": "input_image", "image_url": data_url(part, request), "detail": "auto"}
+        case MediaPart():
+            return {"type": "input_file", "filename": file_name(part), "file_data": data_url(part, request)}
+        case _:
+            return None
+
+
+def _reply_items(parts: Sequence[object]) -> Iterator[Json]:
+    """Yield what the model wrote, in its order, then what its calls gave.
+
+    A reasoning item goes only before what followed it: alone at the end it would be refused.
+    """
+    waiting: list[Json] = []
+    outputs: list[Json] = []
+    for part in parts:
+        match part:
+            case ReasoningPart(replay=dict() as replay):
+                waiting.extend(_reasoning_item(replay))
+                continue
+            case TextPart(text=text) if text:
+                content = [{"type": "output_text", "text": clean(text), "annotations": []}]
+                item: Json = {"type": "message", "role": "assistant", "content": content}
+            case ToolPart():
+                call = {"call_id": part.call_id, "name": part.name, "arguments": arguments_of(part)}
+                item = {"type": "function_call", **call}
+                outputs.append({"type": "function_call_output", "call_id": part.call_id, "output": output_of(part)})
+            case _:
+                continue
+        yield from waiting
+        waiting.clear()
+        yield item
+    yield from outputs
+
+
+def _reasoning_item(replay: Mapping[str, object]) -> Iterator[Json]:
+    encrypted = replay.get("encrypted_content")
+    item_id = replay.get("id")
+    if isinstance(encrypted, str) and isinstance(item_id, str):
+        summary = replay.get("summary")
+        yield {
+            "type": "reasoning",
+            "id": item_id,
+            "summary": summary if isinstance(summary, list) else [],
+            "encrypted_content": encrypted,
+        }
