@@ -9,6 +9,7 @@ from app.domain.connections import KeyPlace, KeyState
 from app.domain.errors import BugError, KnownError
 from app.settings.key_file import KeyFile
 from app.settings.key_memory import Kept, KeyMemory
+from app.settings.key_store import NO_STORE
 from app.settings.key_text import VARIABLES, clean_key, ending_of, strip_key, usable_key, variable_for
 from app.settings.lane import Lane
 from app.settings.schema import Endpoint
@@ -17,7 +18,6 @@ READ_SECONDS: Final = 10.0
 SAVE_SECONDS: Final = 60.0
 """Longer, as a prompt of the key store may be open and the person who just asked is there to answer it."""
 
-NO_STORE: Final = "This system has no key store that Muntin can use."
 NO_ANSWER: Final = "The key store did not answer; it may be waiting for you to unlock it."
 FOR_NOW: Final = "You can keep the key only for this session instead."
 
@@ -240,13 +240,19 @@ class Secrets:
                 raise
             if not self._memory.settle(account, kept, wish=wish):
                 # It came back after its time, and something else was asked meanwhile.
-                self._store.delete(account)
+                self._withdraw(account)
 
         try:
             await self._writes.run(write, seconds=self._save_seconds, unanswered=NO_ANSWER)
         except KnownError as error:
             raise KnownError(f"{error} {FOR_NOW}") from error
         self._left_over.pop(account, None)
+
+    def _withdraw(self, account: str) -> None:
+        try:
+            self._store.delete(account)
+        except KnownError as error:
+            self._left_over[account] = f"A key that came too late is in the key store. {error}"
 
     async def _save_in_memory(self, endpoint: Endpoint, kept: Kept) -> None:
         """Keep a key until Muntin ends; a store that does not let go of an older one is no reason to refuse."""
