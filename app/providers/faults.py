@@ -185,6 +185,11 @@ def fault_of_exception(
     host = target.rpartition(":")[0] if proxy else (urlsplit(url).hostname or url)
     if any(isinstance(cause, json.JSONDecodeError | UnicodeDecodeError | httpx2.DecodingError) for cause in causes):
         return malformed(url)
+    if any(isinstance(cause, UnicodeEncodeError | httpx2.LocalProtocolError) for cause in causes):
+        return ProviderError(
+            ErrorKind.INVALID_REQUEST,
+            f"The request to {_place(url)} could not be written down: the key has characters no key can have.",
+        )
     return ProviderError(
         ErrorKind.NETWORK,
         _certificate_sentence(causes, _place(url))
@@ -418,6 +423,4 @@ def _broken_sentence(causes: tuple[BaseException, ...], place: str, keys: Collec
 
     if any(isinstance(cause, httpx2.UnsupportedProtocol | httpx2.InvalidURL) for cause in causes):
         return f"{quote(place, keys)} is no address that can be asked: it has to begin with http:// or https://."
-    if any(isinstance(cause, httpx2.LocalProtocolError) for cause in causes):
-        return f"The request to {place} could not be written down: the key or the address has characters it can't have."
     return f"The connection to {place} broke off."

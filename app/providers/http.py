@@ -10,6 +10,7 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -23,10 +24,18 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS: Final = 10.0
 READ_SECONDS: Final = 300.0
-"""Without a byte for so long a request to a remote server fails; a local one may load a model meanwhile."""
+"""Without a byte for so long a request to a remote server fails."""
 PROXY_SCHEMES: Final = ("http", "https", "socks5", "socks5h")
 
 _CONNECTIONS: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class TimeLimits:
+    """How long a connection may take to come about, and how long no byte may come; None for ever."""
+
+    connect_seconds: float = CONNECT_SECONDS
+    read_seconds: float | None = READ_SECONDS
 
 
 class Heartbeat:
@@ -74,13 +83,12 @@ def is_local(base_url: str) -> bool:
     return not address.is_global
 
 
-def make_client(
-    endpoint: "Endpoint",
-    network: "Network",
-    *,
-    connect_seconds: float = CONNECT_SECONDS,
-    read_seconds: float = READ_SECONDS,
-) -> "httpx2.AsyncClient":
+def time_limits(base_url: str) -> TimeLimits:
+    """Return the limits for an address: a local server may be loading its model, and is never given up."""
+    return TimeLimits(read_seconds=None) if is_local(base_url) else TimeLimits()
+
+
+def make_client(endpoint: "Endpoint", network: "Network", *, limits: TimeLimits | None = None) -> "httpx2.AsyncClient":
     """Make the client for an endpoint. Reads certificates from disk: call it through `run_blocking`.
 
     Its `timeout` is what the library that sends with it must be given too. Raises ProviderError (network) if
@@ -89,7 +97,8 @@ def make_client(
     import httpx2
 
     local = is_local(endpoint.base_url)
-    read = None if local else read_seconds
+    limits = limits or time_limits(endpoint.base_url)
+    read = limits.read_seconds
     uses_system_proxy = network.proxy == "system" and not local
     trust = make_trust(network, verify=endpoint.verify)
     try:
@@ -98,7 +107,7 @@ def make_client(
             proxy=_custom_proxy(network) if network.proxy == "custom" and not local else None,
             trust_env=uses_system_proxy,
             follow_redirects=False,
-            timeout=httpx2.Timeout(connect=connect_seconds, read=read, write=read, pool=connect_seconds),
+            timeout=httpx2.Timeout(connect=limits.connect_seconds, read=read, write=read, pool=limits.connect_seconds),
             limits=httpx2.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=20, keepalive_expiry=60),
             event_hooks={"response": [_listen]},
         )

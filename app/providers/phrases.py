@@ -40,6 +40,7 @@ _CONTEXT: Final = _compiled(
     r"\bprompt too long; exceeded (?:max )?context length by [\d,]+ tokens?\b",
     # LM Studio
     r"\bnumber of tokens to keep from the initial prompt is greater than the context length\b",
+    r"\bcannot truncate prompt with n_keep \([\d,]+\) >= n_ctx \([\d,]+\)",
     r"\btrying to keep the first [\d,]+ tokens when context the overflows\b",
     r"\breached context length of [\d,]+ tokens with this model\b",
     # Mistral
@@ -54,6 +55,8 @@ _CONTEXT: Final = _compiled(
     r"\bprompt is too long: [\d,]+, model maximum context length: [\d,]+",
     # Moonshot
     r"\byour request exceeded model token limit: [\d,]+",
+    # SiliconFlow
+    r"\blength of prompt_tokens \([\d,]+\) must be less than max_seq_len \([\d,]+\)",
     # Amazon Bedrock, by way of proxies
     r"\binput is too long for requested model\b",
 )
@@ -78,11 +81,12 @@ _TOGETHER: Final = (
     ),
     # OpenAI, DeepSeek, as in "... context length is 8192 tokens. However, you requested 9000 tokens (5000 in the
     # messages, 4000 in the completion)". OpenRouter, as in "... you requested about 9000 tokens (5000 of text input,
-    # 4000 in the output)".
+    # 4000 in the output)". Older servers in OpenAI's words, as in "... 4097 tokens, however you requested 4116 tokens
+    # (3860 in your prompt; 256 for the completion)".
     (
         re.compile(
-            rf"context length is {_NUMBER} tokens\. However, you requested (?:about )?{_NUMBER} tokens "
-            rf"\(.*?{_NUMBER} in the (?:completion|output)\)",
+            rf"context length is {_NUMBER} tokens[.,] however,? you requested (?:about )?{_NUMBER} tokens "
+            rf"\([^)]*?{_NUMBER} (?:in|for) the (?:completion|output)\)",
             re.IGNORECASE,
         ),
         (1, 2, 3),

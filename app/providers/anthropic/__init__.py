@@ -1,0 +1,1 @@
+"""Anthropic's Messages, and servers that speak it."""

@@ -1,0 +1,274 @@
+"""Sends to Anthropic's Messages, and to servers that speak it, through Anthropic's library."""
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AsyncExitStack, aclosing, suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from app.aio import TaskSet, run_blocking
+from app.domain.errors import BugError, ErrorKind, ProviderError
+from app.domain.models import ModelCard
+from app.domain.request import ModelRequest
+from app.providers.anthropic.events import EventReader
+from app.providers.anthropic.wire import build
+from app.providers.base import Piece
+from app.providers.faults import (
+    fault_of_answer,
+    fault_of_event,
+    fault_of_exception,
+    malformed,
+    no_key,
+    not_an_api,
+)
+from app.providers.http import Heartbeat, TimeLimits, make_client, proxy_of, time_limits
+from app.providers.quiet import QuietLimits, watch
+from app.settings.schema import Endpoint, ListedModel, Network
+
+if TYPE_CHECKING:
+    import anthropic
+    import httpx2
+
+LIST_SECONDS: Final = 30.0
+"""A list of models that isn't there by then is given up, local or not."""
+_PAGE_MODELS: Final = 1000
+_MOST_MODELS: Final = 10_000
+_DRAIN_SECONDS: Final = 1.0
+"""The end of the HTTP message is waited for so long after the end of the reply: the connection can be used again."""
+_PLACEHOLDER: Final = "none"
+"""The library insists on a key, and looks for one in the environment otherwise. It is never sent."""
+
+
+class AnthropicProvider:
+    """One endpoint that speaks Anthropic's Messages."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        cards: tuple[ModelCard, ...],
+        *,
+        get_key: Callable[[], Awaitable[str | None]],
+        network: Network,
+        time_limits: TimeLimits | None = None,
+        quiet_limits: QuietLimits = QuietLimits(),
+    ) -> None:
+        """`get_key` is asked anew for every request. The limits are as the address asks for, if not given."""
+        self._endpoint = endpoint
+        self._cards = cards
+        self._get_key = get_key
+        self._network = network
+        self._limits = time_limits or _limits_of(endpoint)
+        self._quiet_limits = quiet_limits
+        self._tasks = TaskSet(_unheard)
+        self._building = asyncio.Lock()
+        self._http: httpx2.AsyncClient | None = None
+        self._client: tuple[str, anthropic.AsyncAnthropic] | None = None
+
+    @property
+    def name(self) -> str:
+        return self._endpoint.id
+
+    def models(self) -> tuple[ModelCard, ...]:
+        return self._cards
+
+    def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
+        """Send `request` and yield the reply as it comes.
+
+        Raises `ProviderError`. Closing the generator ends the request on the wire at once.
+        """
+        heartbeat = Heartbeat()
+        return watch(self._pieces(request, heartbeat), heartbeat, tasks=self._tasks, limits=self._quiet_limits)
+
+    async def list_models(self) -> tuple[ListedModel, ...]:
+        """Return the models of the endpoint's own list, in its order. Raises `ProviderError`."""
+        key = await self._key()
+        client = await self._client_for(key)
+        listed: list[ListedModel] = []
+        try:
+            async with asyncio.timeout(LIST_SECONDS):
+                async for model in client.models.list(limit=_PAGE_MODELS, extra_headers=_headers(key)):
+                    if not isinstance(getattr(model, "id", None), str):
+                        raise malformed(self._endpoint.base_url)
+                    listed.append(_listed(model))
+                    if len(listed) == _MOST_MODELS:
+                        break
+        except TimeoutError as error:
+            raise ProviderError(
+                ErrorKind.NETWORK, f"{self._endpoint.name} did not send its list of models within {LIST_SECONDS:g} s."
+            ) from error
+        except _failures() as error:
+            raise self._fault(error, key) from error
+        return tuple(listed)
+
+    async def close(self) -> None:
+        """Close every connection. Streams that run end with an error."""
+        await self._tasks.close()
+        http, self._http, self._client = self._http, None, None
+        if http is not None:
+            await http.aclose()
+
+    async def _pieces(self, request: ModelRequest, heartbeat: Heartbeat) -> AsyncGenerator[Piece, None]:
+        key = await self._key()
+        client = await self._client_for(key)
+        card = next((card for card in self._cards if card.id == request.model), None)
+        # Off the loop: attachments of many megabytes are encoded.
+        arguments: dict[str, Any] = await run_blocking(build, request, card)
+        reader = EventReader(keys=_known(key))
+        try:
+            async with AsyncExitStack() as stack:
+                with heartbeat.hears():
+                    stream = await client.messages.create(**arguments, stream=True, extra_headers=_headers(key))
+                await stack.enter_async_context(stream)
+                async with aclosing(self._read(stream, reader, key)) as pieces:
+                    async for piece in pieces:
+                        yield piece
+        except _failures() as error:
+            raise self._fault(error, key) from error
+
+    async def _read(
+        self, stream: "anthropic.AsyncStream[Any]", reader: EventReader, key: str
+    ) -> AsyncGenerator[Piece, None]:
+        content_type = stream.response.headers.get("content-type", "")
+        if content_type.startswith("text/html"):
+            raise not_an_api(str(stream.response.url))
+        if content_type.startswith("application/json"):
+            body = json.loads(await stream.response.aread())
+            if not isinstance(body, dict) or body.get("type") != "message":
+                raise fault_of_event(body, keys=_known(key))
+            for piece in reader.pieces_of_message(body):
+                yield piece
+            return
+        async for event in stream:
+            for piece in reader.pieces(event):
+                yield piece
+            if reader.is_finished:
+                await _drain(stream)
+                return
+        for piece in reader.finish():
+            yield piece
+
+    async def _key(self) -> str:
+        """Return the key, empty if there is none and none is needed."""
+        key = await self._get_key()
+        if not key and self._endpoint.needs_key:
+            raise no_key(self._endpoint.name)
+        return key or ""
+
+    async def _client_for(self, key: str) -> "anthropic.AsyncAnthropic":
+        async with self._building:
+            if self._http is None:
+                self._http = await run_blocking(make_client, self._endpoint, self._network, limits=self._limits)
+            if self._client is None or self._client[0] != key:
+                self._client = (key, await run_blocking(_make_library_client, self._endpoint, key, self._http))
+            return self._client[1]
+
+    def _fault(self, error: BaseException, key: str) -> ProviderError:
+        import anthropic
+
+        keys = _known(key)
+        base_url = self._endpoint.base_url
+        if isinstance(error, anthropic.APIStatusError):
+            response = error.response
+            if response.is_success:
+                return fault_of_event(error.body, keys=keys)
+            return fault_of_answer(
+                response.status_code, response.text, headers=response.headers, url=str(response.url), keys=keys
+            )
+        if isinstance(error, anthropic.APIResponseValidationError):
+            return malformed(base_url)
+        proxy = proxy_of(base_url, self._network)
+        return fault_of_exception(error, url=base_url, keys=keys, read_seconds=self._limits.read_seconds, proxy=proxy)
+
+
+def _limits_of(endpoint: Endpoint) -> TimeLimits:
+    return time_limits(endpoint.base_url)
+
+
+def _make_library_client(endpoint: Endpoint, key: str, http: "httpx2.AsyncClient") -> "anthropic.AsyncAnthropic":
+    """Make the library's client; takes more than a second the first time. Nothing of the environment gets in.
+
+    A key that is passed keeps out `ANTHROPIC_API_KEY`, `ANTHROPIC_AUTH_TOKEN`, profiles and files of credentials; the
+    address keeps out `ANTHROPIC_BASE_URL`.
+    """
+    import anthropic
+
+    # At debug level, which ANTHROPIC_LOG may ask for, it logs whole requests.
+    logging.getLogger("anthropic").setLevel(logging.WARNING)
+    client = anthropic.AsyncAnthropic(
+        api_key=key or _PLACEHOLDER,
+        auth_token=None,
+        webhook_key="",
+        base_url=endpoint.base_url,
+        timeout=http.timeout,
+        max_retries=0,
+        default_headers={},
+        open_telemetry=False,
+        http_client=http,
+    )
+    # Those of ANTHROPIC_CUSTOM_HEADERS; the library has no other way to leave them out.
+    client._custom_headers = {}
+    return client
+
+
+def _headers(key: str) -> "dict[str, str | anthropic.Omit]":
+    import anthropic
+
+    return {} if key else {"Authorization": anthropic.Omit()}
+
+
+def _known(key: str) -> tuple[str, ...]:
+    return (key,) if key else ()
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    """Return what the library and what lies below it raise when the far end or the network fails.
+
+    A cut or malformed stream comes as an error of httpx2 or json; the library passes those on as they are.
+    """
+    import anthropic
+    import httpx2
+
+    return (
+        anthropic.AnthropicError,
+        httpx2.HTTPError,
+        httpx2.InvalidURL,
+        httpx2.StreamError,
+        json.JSONDecodeError,
+        UnicodeError,
+        OSError,
+    )
+
+
+async def _drain(stream: "anthropic.AsyncStream[Any]") -> None:
+    with suppress(TimeoutError, *_failures()):
+        async with asyncio.timeout(_DRAIN_SECONDS):
+            async for _ in stream:
+                pass
+
+
+def _listed(model: object) -> ListedModel:
+    """Read an entry of the list. Compatible servers leave out what Anthropic always has."""
+    abilities = getattr(model, "capabilities", None)
+    return ListedModel(
+        id=str(getattr(model, "id", "")),
+        name=str(getattr(model, "display_name", None) or ""),
+        limit=_positive(getattr(model, "max_input_tokens", None)),
+        max_output=_positive(getattr(model, "max_tokens", None)),
+        sees_pictures=_supported(abilities, "image_input"),
+        reasons=_supported(abilities, "thinking"),
+    )
+
+
+def _positive(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+
+
+def _supported(abilities: object, name: str) -> bool | None:
+    value = getattr(getattr(abilities, name, None), "supported", None)
+    return value if isinstance(value, bool) else None
+
+
+def _unheard(task: str, error: BaseException) -> None:
+    """Streams hear of the end of their own tasks."""
+    raise BugError(f"nobody waited for {task}") from error

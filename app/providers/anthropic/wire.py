@@ -1,0 +1,165 @@
+"""A request in the form of Anthropic's Messages. No I/O.
+
+The same rows give the same bytes in every request, but for the marks of the cache: they stand on the end of the system
+prompt and on the last user row, so that the next request finds everything before it in the cache.
+"""
+
+import base64
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from app.domain.errors import BugError
+from app.domain.models import ModelCard
+from app.domain.request import ModelRequest
+from app.domain.rows import MediaPart, ReasoningPart, Row, TextPart, ToolPart
+
+FALLBACK_MAX_TOKENS: Final = 8192
+"""The API wants a figure; this one is for models nobody knows the longest answer of."""
+
+Block = dict[str, object]
+
+_CACHE: Final[Mapping[str, str]] = {"type": "ephemeral"}
+_REPLAYED: Final[Mapping[str, str]] = {"thinking": "signature", "redacted_thinking": "data"}
+"""Types of blocks that go back as they came, and the field each of them can't do without."""
+_NOT_IN_AN_ID: Final = re.compile(r"[^a-zA-Z0-9_-]")
+_WITHOUT_A_RESULT: Final[Mapping[str, str]] = {
+    "denied": "The person did not allow this call.",
+    "interrupted": "The call was interrupted before it had a result.",
+    "pending": "The call was interrupted before it had a result.",
+    "failed": "The call failed.",
+}
+
+
+def build(request: ModelRequest, card: ModelCard | None) -> dict[str, object]:
+    """Return the arguments of `messages.create` for `request`. Raises BugError if a file of it is missing."""
+    arguments: dict[str, object] = {
+        "model": request.model,
+        "max_tokens": request.max_tokens or (card.max_output if card else None) or FALLBACK_MAX_TOKENS,
+    }
+    if request.system.strip():
+        arguments["system"] = [{"type": "text", "text": request.system, "cache_control": dict(_CACHE)}]
+    arguments["messages"] = _messages(request)
+    if request.tools:
+        arguments["tools"] = [
+            {"name": tool.name, "description": tool.description, "input_schema": dict(tool.input_schema)}
+            for tool in request.tools
+        ]
+    return arguments
+
+
+def _messages(request: ModelRequest) -> list[dict[str, object]]:
+    """Return rows as messages of alternating roles; results of tools lead the user's message after the call."""
+    ids = _CallIds()
+    messages: list[tuple[str, list[Block]]] = []
+    for row in request.rows:
+        if row.role == "user":
+            _add(messages, "user", _user_blocks(row, request.files))
+            continue
+        calls = {id(part): ids.next(part.call_id) for part in row.parts if isinstance(part, ToolPart)}
+        _add(messages, "assistant", _assistant_blocks(row, calls))
+        _add(messages, "user", [_result(part, calls[id(part)]) for part in row.parts if isinstance(part, ToolPart)])
+    _mark_last_user(messages)
+    return [{"role": role, "content": blocks} for role, blocks in messages]
+
+
+def _add(messages: list[tuple[str, list[Block]]], role: str, blocks: list[Block]) -> None:
+    if not blocks:
+        return
+    if messages and messages[-1][0] == role:
+        messages[-1][1].extend(blocks)
+    else:
+        messages.append((role, blocks))
+
+
+def _mark_last_user(messages: list[tuple[str, list[Block]]]) -> None:
+    last = next((blocks for role, blocks in reversed(messages) if role == "user"), None)
+    if last:
+        last[-1] = {**last[-1], "cache_control": dict(_CACHE)}
+
+
+def _user_blocks(row: Row, files: Mapping[str, bytes]) -> list[Block]:
+    blocks: list[Block] = []
+    for part in row.parts:
+        match part:
+            case TextPart(text=text) if text.strip():
+                blocks.append({"type": "text", "text": text})
+            case MediaPart():
+                blocks.append(_media(part, files))
+            case _:
+                pass
+    return blocks
+
+
+def _media(part: MediaPart, files: Mapping[str, bytes]) -> Block:
+    content = files.get(part.blob.sha256)
+    if content is None:
+        raise BugError(f"the request lacks the file {part.blob.sha256}")
+    source = {"type": "base64", "media_type": part.media_type, "data": base64.b64encode(content).decode("ascii")}
+    if part.media_type != "application/pdf":
+        return {"type": "image", "source": source}
+    return {"type": "document", "source": source, **({"title": part.name} if part.name else {})}
+
+
+def _assistant_blocks(row: Row, calls: Mapping[int, str]) -> list[Block]:
+    blocks: list[Block] = []
+    for part in row.parts:
+        match part:
+            case TextPart(text=text) if text.strip():
+                blocks.append({"type": "text", "text": text})
+            case ReasoningPart():
+                blocks.extend(_thinking(part))
+            case ToolPart():
+                arguments = part.input if isinstance(part.input, dict) else {}
+                blocks.append({"type": "tool_use", "id": calls[id(part)], "name": part.name, "input": arguments})
+            case _:
+                pass
+    # A message may not end with thinking: such a reply was cut before it said anything more.
+    while blocks and blocks[-1]["type"] in _REPLAYED:
+        blocks.pop()
+    return blocks
+
+
+def _thinking(part: ReasoningPart) -> Iterable[Block]:
+    """Give a block of thinking back as it came; its text is kept once, in the part. Other dialects' are dropped."""
+    replay = part.replay or {}
+    kind = replay.get("type")
+    needed = _REPLAYED.get(kind) if isinstance(kind, str) else None
+    if needed is None or not isinstance(replay.get(needed), str):
+        return ()
+    block: Block = {"type": kind, needed: replay[needed]}
+    if kind == "thinking":
+        block = {"type": kind, "thinking": part.text, needed: replay[needed]}
+    return (block,)
+
+
+def _result(part: ToolPart, call_id: str) -> Block:
+    output = part.output
+    text = output if isinstance(output, str) else "" if output is None else json.dumps(output, ensure_ascii=False)
+    block: Block = {"type": "tool_result", "tool_use_id": call_id}
+    if text.strip() or part.state != "done":
+        block["content"] = text if text.strip() else _WITHOUT_A_RESULT[part.state]
+    if part.state != "done":
+        block["is_error"] = True
+    return block
+
+
+class _CallIds:
+    """Ids of calls as the API takes them: of few characters, and each only once.
+
+    Calls of another dialect's model may have any; some servers begin anew with every reply.
+    """
+
+    def __init__(self) -> None:
+        self._given: set[str] = set()
+
+    def next(self, call_id: str) -> str:
+        plain = _NOT_IN_AN_ID.sub("_", call_id) or "call"
+        unique = plain
+        count = 1
+        while unique in self._given:
+            count += 1
+            unique = f"{plain}_{count}"
+        self._given.add(unique)
+        return unique
