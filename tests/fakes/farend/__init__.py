@@ -7,8 +7,20 @@ Responses, OpenAI Chat Completions), so one script works for all three. See docs
         far.play(reply("Hello ", "world"), error(429, retry_after=3), reply("Again").but(Cut(after_bytes=40)))
 """
 
+from tests.fakes.farend.answers import (
+    context_too_long,
+    error,
+    html_page,
+    json_answer,
+    model_not_found,
+    raw,
+    redirect,
+    reply,
+    whole,
+)
 from tests.fakes.farend.bodies import http_date
 from tests.fakes.farend.certificate import Certificate, self_signed
+from tests.fakes.farend.hold import Hold
 from tests.fakes.farend.models import DEFAULT_MODELS, Look, Model
 from tests.fakes.farend.received import Received
 from tests.fakes.farend.script import (
@@ -22,7 +34,6 @@ from tests.fakes.farend.script import (
     ErrorKind,
     Fault,
     Flavour,
-    Hold,
     Malformed,
     Part,
     Pause,
@@ -42,15 +53,6 @@ from tests.fakes.farend.script import (
     ToolCall,
     Usage,
     WireFault,
-    context_too_long,
-    error,
-    html_page,
-    json_answer,
-    model_not_found,
-    raw,
-    redirect,
-    reply,
-    whole,
 )
 from tests.fakes.farend.server import FarEnd
 from tests.fakes.farend.thread import FarEndThread

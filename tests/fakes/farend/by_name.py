@@ -20,8 +20,8 @@ The file is a list; each entry is one answer, given to one request after the oth
 
 The parts of a reply are strings or one of `text`, `reasoning`, `refusal`, `tool`, `stall`, `cut`, `pause`, `comment`,
 `ping`, `stream_error`, `malformed`; what stands in `but` is one of `stall`, `cut`, `split`, `drip`, `swap`, `drop`,
-`repeat`. Their fields are those of the classes of the same name in `script.py`. `"whole": true` beside a reply makes it
-one plain JSON body, `times` gives an answer again.
+`repeat`. Their fields are those of the classes of the same name in `script.py`; those of the other answers are the
+arguments in `answers.py`. `"whole": true` beside a reply makes it one plain JSON body, `times` gives an answer again.
 """
 
 import json
@@ -29,6 +29,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from tests.fakes.farend.answers import (
+    context_too_long,
+    error,
+    html_page,
+    model_not_found,
+    raw,
+    redirect,
+    reply,
+    whole,
+)
 from tests.fakes.farend.script import (
     Answer,
     Comment,
@@ -50,14 +60,6 @@ from tests.fakes.farend.script import (
     ToolCall,
     Usage,
     WireFault,
-    context_too_long,
-    error,
-    html_page,
-    model_not_found,
-    raw,
-    redirect,
-    reply,
-    whole,
 )
 
 T = TypeVar("T")

@@ -4,23 +4,14 @@ import json
 from collections.abc import Mapping
 from typing import NamedTuple, assert_never
 
+from tests.fakes.farend.answers import html_page, reply
 from tests.fakes.farend.anthropic import AnthropicRendering
 from tests.fakes.farend.bodies import REQUEST_ID, error_body
 from tests.fakes.farend.chat import ChatRendering
 from tests.fakes.farend.received import Received
 from tests.fakes.farend.rendering import Asked, Op, Rendering
 from tests.fakes.farend.responses import ResponsesRendering
-from tests.fakes.farend.script import (
-    Answer,
-    DialectName,
-    ErrorAnswer,
-    Pause,
-    RawAnswer,
-    Reply,
-    Text,
-    html_page,
-    reply,
-)
+from tests.fakes.farend.script import Answer, DialectName, ErrorAnswer, Pause, RawAnswer, Reply, Text
 
 ENDINGS: Mapping[str, DialectName] = {
     "/chat/completions": "chat",

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from tests.fakes.farend.answers import json_answer, model_not_found, raw
 from tests.fakes.farend.rendering import CREATED
-from tests.fakes.farend.script import Answer, RawAnswer, json_answer, model_not_found, raw
+from tests.fakes.farend.script import Answer, RawAnswer
 
 Look = Literal["plain", "ollama", "lmstudio", "llamacpp"]
 """Which server's own endpoints answer besides those of the dialects; the others give 404."""

@@ -11,11 +11,13 @@ from typing import Self
 import h11
 
 from app.aio import TaskSet
+from tests.fakes.farend.answers import error, json_answer
 from tests.fakes.farend.dialects import Rendered, asked_by, body_of, dialect_of, friendly_reply, render
 from tests.fakes.farend.exchange import ConnectionCut, Exchange
+from tests.fakes.farend.hold import Hold
 from tests.fakes.farend.models import DEFAULT_MODELS, Look, Model, listing
 from tests.fakes.farend.received import Received
-from tests.fakes.farend.script import Answer, Hold, Stall, error, json_answer
+from tests.fakes.farend.script import Answer, Stall
 
 HOST = "127.0.0.1"
 
