@@ -127,15 +127,16 @@ def make_manager(options: Options, emit: "Emit") -> "SessionManager":
     registry = Registry()
     clock = SystemClock()
     secrets = Secrets(KeyringStore(), file=options.data_dir / "keys.json", environ=os.environ)
+    tasks = TaskSet(report)
     connections = Connections(
-        options.data_dir, registry=registry, built_in=[practice], secrets=secrets, emit=emit, clock=clock
+        options.data_dir, registry=registry, built_in=[practice], secrets=secrets, emit=emit, clock=clock, tasks=tasks
     )
     env = SessionEnv(
         providers=registry,
         emit=emit,
         clock=clock,
         new_id=new_id,
-        tasks=TaskSet(report),
+        tasks=tasks,
         random=random.random,
     )
     return SessionManager(env, Library(options.data_dir), connections)

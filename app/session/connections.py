@@ -3,18 +3,29 @@
 Lives on the engine's loop. What it changes is on disk before it is told (`SettingsChanged`).
 """
 
+import asyncio
+import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Literal
 
-from app.aio import Clock
-from app.domain.connections import DataReport, FoundServer, KeyPlace, KeyState, TestReport
-from app.domain.events import Emit
+from pydantic import ValidationError
+
+from app.aio import Clock, TaskSet, run_blocking, run_to_end
+from app.domain.connections import DataReport, KeyPlace, KeyState
+from app.domain.errors import KnownError, StorageError
+from app.domain.events import Emit, SettingsChanged
 from app.domain.models import ModelCard
 from app.providers.base import Provider
-from app.providers.registry import Registry
+from app.providers.catalogue import load_catalogue
+from app.providers.endpoints import EndpointProviders
+from app.providers.registry import Offer, Registry
+from app.session.data_size import measure
 from app.settings.schema import Endpoint, Settings
 from app.settings.secrets import Secrets
+from app.settings.store import SettingsStore
 
+KeptAt = Literal["", "store", "file"]
 Edit = Callable[[Settings], Settings]
 """Makes new settings of the current ones; pure."""
 
@@ -31,65 +42,169 @@ class Connections:
         secrets: Secrets,
         emit: Emit,
         clock: Clock,
+        tasks: TaskSet,
     ) -> None:
         """`built_in` providers need no endpoint and come first in `registry`, which is kept up here."""
         self._data_dir = data_dir
         self._registry = registry
-        self._built_in = tuple(built_in)
+        self._built_in = tuple(Offer.built_in(provider) for provider in built_in)
         self._secrets = secrets
         self._emit = emit
         self._clock = clock
+        self._tasks = tasks
+        self._store = SettingsStore(data_dir / "settings.json")
+        self._settings: Settings | None = None
+        self._changing = asyncio.Lock()
+        self._keying = asyncio.Lock()
+        self._providers: EndpointProviders | None = None
+        self._usable: frozenset[str] = frozenset()
         registry.replace(self._built_in)
+
+    async def ready(self) -> None:
+        """Have the registry offer what the settings say; without them, what is built in, and the reason why."""
+        try:
+            await self.settings()
+        except StorageError as error:
+            self._registry.replace(self._built_in, problem=str(error))
 
     async def settings(self) -> Settings:
         """Return the current settings. Raises StorageError if the file is there and can't be read."""
-        return Settings()
+        if self._settings is not None:
+            return self._settings
+        async with self._changing:
+            return await self._load()
 
     async def set_aside(self) -> str:
         """Return the name a broken settings file was set aside under at this start, empty if there was none."""
-        raise NotImplementedError
+        await self.ready()
+        return self._store.set_aside
 
     async def change(self, edit: Edit) -> Settings:
         """Apply `edit`, save and tell.
 
         Raises StorageError, or KnownError if the result is not valid; nothing changed then.
         """
-        raise NotImplementedError
+        async with self._changing:
+            await self._load()
+            return await run_to_end(self._change(edit), self._tasks, name="save settings")
 
     async def all_models(self) -> tuple[ModelCard, ...]:
         """Return every model that is known, also of endpoints that have no key yet."""
-        raise NotImplementedError
+        await self.ready()
+        return self._registry.all_models()
 
     async def key_state(self, endpoint_id: str) -> KeyState:
-        """Return where the key of an endpoint is. Asks the key store, within its time limit."""
-        raise NotImplementedError
+        """Return where the key of an endpoint is. Asks the key store, within its time limit. Raises KnownError."""
+        state = await self._secrets.state(await self._endpoint(endpoint_id))
+        await self._offer_anew()
+        return state
 
     async def save_key(self, endpoint_id: str, key: str, place: KeyPlace) -> KeyState:
         """Keep a key in the key store, in memory or in the file. Raises KnownError; nothing is kept then."""
-        raise NotImplementedError
+        async with self._keying:
+            endpoint = await self._endpoint(endpoint_id)
+            return await run_to_end(self._save_key(endpoint, key, place), self._tasks, name="save key")
 
     async def delete_key(self, endpoint_id: str) -> KeyState:
         """Forget the key of an endpoint wherever it is kept; one of the environment stays. Raises KnownError."""
-        raise NotImplementedError
-
-    async def test(self, endpoint: Endpoint, *, key: str = "", model: str = "") -> TestReport:
-        """Try an endpoint step by step, with `key` or else the one that is kept. Changes nothing."""
-        raise NotImplementedError
-
-    async def discover(self) -> tuple[FoundServer, ...]:
-        """Return the model servers on this computer that are not among the endpoints yet."""
-        raise NotImplementedError
-
-    async def refresh_models(self, endpoint_id: str) -> int:
-        """Ask an endpoint for its list, keep it, and return how many models it has.
-
-        Raises ProviderError, StorageError.
-        """
-        raise NotImplementedError
+        async with self._keying:
+            endpoint = await self._endpoint(endpoint_id)
+            return await run_to_end(self._delete_key(endpoint), self._tasks, name="delete key")
 
     async def data_report(self) -> DataReport:
         """Measure the data folder. Raises StorageError."""
-        raise NotImplementedError
+        return await run_blocking(measure, self._data_dir)
 
     async def close(self) -> None:
         """Close every connection."""
+        if self._providers is not None:
+            await self._providers.close()
+
+    # Settings
+
+    async def _load(self) -> Settings:
+        """Return the settings, read at the first call; the caller holds `_changing`. Raises StorageError."""
+        if self._settings is None:
+            self._settings = await run_blocking(self._store.load)
+            if self._providers is None:
+                catalogue = await run_blocking(load_catalogue)
+                self._providers = EndpointProviders(catalogue, self._secrets.key)
+            self._offer()
+        return self._settings
+
+    async def _change(self, edit: Edit) -> Settings:
+        try:
+            settings = await run_blocking(self._store.change, edit)
+        except ValidationError as error:
+            raise KnownError(f"This can't be a setting: {error.errors()[0]['msg']}.") from error
+        if settings != self._settings:
+            self._settings = settings
+            self._offer()
+            self._emit(SettingsChanged())
+        return settings
+
+    def _offer(self) -> None:
+        """Bring the registry in step with the settings and with the keys there may be."""
+        assert self._settings is not None
+        assert self._providers is not None
+        self._usable = self._find_usable()
+        updated = self._providers.update(self._settings, usable=self._usable)
+        self._registry.replace((*self._built_in, *updated.offers), default=self._settings.general.default_model)
+        for provider in updated.replaced:
+            self._tasks.spawn(provider.retire(), name=f"retire {provider.name}")
+
+    async def _offer_anew(self) -> None:
+        """Tell if keys came or went since the last time."""
+        if self._find_usable() != self._usable:
+            self._offer()
+            self._emit(SettingsChanged())
+
+    def _find_usable(self) -> frozenset[str]:
+        assert self._settings is not None
+        return frozenset(
+            endpoint.id
+            for endpoint in self._settings.endpoints
+            if not endpoint.needs_key or self._secrets.may_have_key(endpoint)
+        )
+
+    async def _endpoint(self, endpoint_id: str) -> Endpoint:
+        endpoint = (await self.settings()).endpoint(endpoint_id)
+        if endpoint is None:
+            raise KnownError(f"There is no provider “{endpoint_id}” in the settings any more.")
+        return endpoint
+
+    # Keys
+
+    async def _save_key(self, endpoint: Endpoint, key: str, place: KeyPlace) -> KeyState:
+        await self._secrets.save(endpoint, key, place)
+        try:
+            return await self._note_key(endpoint, place)
+        except StorageError:
+            with contextlib.suppress(KnownError):
+                await self._secrets.delete(endpoint)
+            raise
+
+    async def _delete_key(self, endpoint: Endpoint) -> KeyState:
+        await self._secrets.delete(endpoint)
+        return await self._note_key(endpoint, KeyPlace.NONE)
+
+    async def _note_key(self, endpoint: Endpoint, place: KeyPlace) -> KeyState:
+        """Keep where the key is now, and have whoever sends with it look again. Raises StorageError."""
+        kept: KeptAt = "store" if place is KeyPlace.STORE else "file" if place is KeyPlace.FILE else ""
+        assert self._providers is not None
+        self._providers.note_key(endpoint.id)
+        before = self._settings
+        settings = await self.change(lambda settings: with_endpoint(settings, endpoint.id, key_kept=kept))
+        if settings == before:
+            self._offer()
+            self._emit(SettingsChanged())
+        return await self._secrets.state(settings.endpoint(endpoint.id) or endpoint)
+
+
+def with_endpoint(settings: Settings, endpoint_id: str, **changes: object) -> Settings:
+    """Return `settings` with fields of one endpoint changed; the same if it is not there."""
+    endpoints = tuple(
+        endpoint.model_copy(update=changes) if endpoint.id == endpoint_id else endpoint
+        for endpoint in settings.endpoints
+    )
+    return settings.model_copy(update={"endpoints": endpoints})

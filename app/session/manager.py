@@ -38,6 +38,7 @@ class SessionManager:
 
     async def list_models(self) -> tuple[ModelCard, ...]:
         """Return every model on offer; the first is the one new chats get."""
+        await self.connections.ready()
         return self._env.providers.models()
 
     async def list_chats(self) -> tuple[ChatSummary, ...]:
@@ -145,6 +146,7 @@ class SessionManager:
 
         Raises ChatInUse, ChatNotFound, StorageError; ProviderError(model_not_found). Nothing changed then.
         """
+        await self.connections.ready()
         self._env.providers.find(model)
         worker = await self._worker(session)
         return await worker.set_model(model)
@@ -182,6 +184,7 @@ class SessionManager:
 
     async def _worker(self, session: str) -> Worker:
         """Return the chat's worker, opened if need be."""
+        await self.connections.ready()
         async with self._locked(session):
             worker = self._workers.get(session)
             if worker is None:

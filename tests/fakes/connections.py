@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from app.aio import Clock, SystemClock
+from app.aio import Clock, SystemClock, TaskSet
 from app.domain.events import Emit
 from app.history.library import Library
 from app.providers.base import Provider
@@ -38,6 +38,7 @@ def make_connections(
     providers: Sequence[Provider],
     *,
     emit: Emit,
+    tasks: TaskSet,
     clock: Clock | None = None,
     store: MemoryStore | None = None,
     environ: Mapping[str, str] | None = None,
@@ -45,11 +46,19 @@ def make_connections(
     """Return the settings and keys of the data folder `root`; `providers` are built in."""
     secrets = Secrets(store or MemoryStore(), file=root / "keys.json", environ=environ or {})
     return Connections(
-        root, registry=registry, built_in=providers, secrets=secrets, emit=emit, clock=clock or SystemClock()
+        root,
+        registry=registry,
+        built_in=providers,
+        secrets=secrets,
+        emit=emit,
+        clock=clock or SystemClock(),
+        tasks=tasks,
     )
 
 
 def make_manager(env: SessionEnv, library: Library, providers: Sequence[Provider]) -> SessionManager:
     """Return all chats of `library`, with `providers` on offer beside those of its settings."""
-    connections = make_connections(library.root, env.providers, providers, emit=env.emit, clock=env.clock)
+    connections = make_connections(
+        library.root, env.providers, providers, emit=env.emit, tasks=env.tasks, clock=env.clock
+    )
     return SessionManager(env, library, connections)

@@ -43,7 +43,7 @@ class PracticeProvider:
         self._counter = counter
         self._words_per_second = words_per_second
         self._sleep = sleep
-        self._cards = tuple(card for card in load_catalogue() if card.provider == self.name)
+        self._cards = load_catalogue().of_maker(self.name)
         self._rules: Rules | None = None
         self._loading = threading.Lock()
 
