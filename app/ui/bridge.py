@@ -174,6 +174,10 @@ class Bridge(QObject):
         """Return the content of a file of the chat. Raises ChatNotFound, StorageError."""
         return await self._ask(lambda manager: manager.attached_file(session, sha256))
 
+    async def run_aside(self, work: Callable[[], T]) -> T:
+        """Return what `work` returns, run on a thread of the engine's: it may block."""
+        return await asyncio.wrap_future(self._engine.submit(run_blocking(work)))
+
     async def rename_chat(self, session: str, title: str) -> ChatSummary:
         """Give a chat a title. Raises ChatInUse, ChatNotFound, StorageError."""
         return await self._ask(lambda manager: manager.rename_chat(session, title))
