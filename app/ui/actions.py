@@ -27,11 +27,15 @@ class Actions:
     rename: QAction
     delete: QAction
     undo_delete: QAction
+    choose_model: QAction
     stop: QAction
     resume: QAction
     jump_to_latest: QAction
     show_chats: QAction
     next_pane: QAction
+    zoom_in: QAction
+    zoom_out: QAction
+    reset_zoom: QAction
     about: QAction
 
 
@@ -59,16 +63,22 @@ def make_actions(window: QMainWindow) -> Actions:
         rename=action(_tr("&Rename…"), "F2"),
         delete=action(_tr("&Delete")),
         undo_delete=action(_tr("&Undo delete"), "Ctrl+Shift+D"),
+        choose_model=action(_tr("Choose &model…"), "Ctrl+L"),
         stop=action(_tr("&Stop the reply"), "Esc"),
         resume=action(_tr("&Continue the reply")),
         jump_to_latest=action(_tr("&Jump to latest")),
         show_chats=action(_tr("&List of chats"), "F9"),
         next_pane=action(_tr("&Next pane"), "F6"),
+        zoom_in=action(_tr("Zoom &in"), Keys.ZoomIn),
+        zoom_out=action(_tr("Zoom &out"), Keys.ZoomOut),
+        reset_zoom=action(_tr("&Actual size"), "Ctrl+0"),
         about=action(_tr("&About Muntin")),
     )
     actions.quit.setMenuRole(QAction.MenuRole.QuitRole)
     actions.about.setMenuRole(QAction.MenuRole.AboutRole)
     actions.show_chats.setCheckable(True)
+    # The plus of many keyboards needs Shift.
+    actions.zoom_in.setShortcuts([*QKeySequence.keyBindings(Keys.ZoomIn), QKeySequence("Ctrl+=")])
     _make_menus(window, actions)
     return actions
 
@@ -87,11 +97,15 @@ def _make_menus(window: QMainWindow, actions: Actions) -> None:
     edit.addAction(actions.select_all)
     _follow_focus(edit, actions)
     chat = bar.addMenu(_tr("&Chat"))
+    chat.addAction(actions.choose_model)
+    chat.addSeparator()
     chat.addActions([actions.rename, actions.delete, actions.undo_delete])
     chat.addSeparator()
     chat.addActions([actions.stop, actions.resume, actions.jump_to_latest])
     view = bar.addMenu(_tr("&View"))
     view.addActions([actions.show_chats, actions.next_pane])
+    view.addSeparator()
+    view.addActions([actions.zoom_in, actions.zoom_out, actions.reset_zoom])
     bar.addMenu(_tr("&Help")).addAction(actions.about)
 
 

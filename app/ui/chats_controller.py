@@ -12,6 +12,7 @@ from app.domain.errors import ChatNotFound, KnownError
 from app.domain.events import ChatChanged, ReplyUnsaved, RowsAppended, SessionBroke, SessionEvent, StateChanged
 from app.ui.bridge import Bridge
 from app.ui.chats_model import ChatsModel, Mark
+from app.ui.models_controller import ModelsController
 
 if TYPE_CHECKING:
     from app.domain.chats import ChatSummary
@@ -33,13 +34,12 @@ class ChatsController(QObject):
     failed = Signal(str)
     """A sentence for people about something that could not be done."""
 
-    def __init__(self, model: ChatsModel, bridge: Bridge, tasks: TaskSet) -> None:
+    def __init__(self, model: ChatsModel, models: ModelsController, bridge: Bridge, tasks: TaskSet) -> None:
         super().__init__(model)
         self._model = model
+        self._models = models
         self._bridge = bridge
         self._tasks = tasks
-        self._default_model = ""
-        self._model_names: dict[str, str] = {}
         self.open_session = ""
         self._deleted: list[str] = []
         self._deleting: set[str] = set()
@@ -48,9 +48,7 @@ class ChatsController(QObject):
 
     async def load(self, last: str) -> None:
         """Read the list and open chat `last`, or else the latest, or else a new one. Raises KnownError."""
-        models = await self._bridge.list_models()
-        self._model_names = {card.ref: card.name for card in models}
-        self._default_model = models[0].ref if models else ""
+        await self._models.load()
         self._model.set_chats(await self._bridge.list_chats())
         chats = self._model.chats()
         if self._model.find(last) is not None:
@@ -63,14 +61,15 @@ class ChatsController(QObject):
             # What can't be removed now is tried again at the next start.
             await self._bridge.tidy_trash()
 
-    def model_name(self, ref: str) -> str:
-        """Return a model's name for people."""
-        return self._model_names.get(ref) or ref.partition("/")[2] or ref
-
-    def open_title(self) -> tuple[str, str]:
-        """Return title and model name of the open chat, empty if there is none."""
+    def open_title(self) -> str:
+        """Return the title of the open chat, empty if there is none."""
         chat = self._model.find(self.open_session)
-        return (self._model.title_of(chat), self.model_name(chat.model)) if chat is not None else ("", "")
+        return self._model.title_of(chat) if chat is not None else ""
+
+    def open_model(self) -> str:
+        """Return `provider/model` of the open chat, empty if there is none."""
+        chat = self._model.find(self.open_session)
+        return chat.model if chat is not None else ""
 
     @Slot(str)
     def open(self, session: str) -> None:
@@ -149,7 +148,11 @@ class ChatsController(QObject):
 
     async def _create(self) -> None:
         try:
-            chat = await self._bridge.new_chat(self._default_model)
+            wanted = self._models.default_ref
+            chat = await self._bridge.new_chat(wanted)
+            if chat.model != wanted:
+                # It was there already, from a time when new chats had another model.
+                chat = await self._bridge.set_model(chat.id, wanted)
         except KnownError as error:
             self.failed.emit(str(error))
             return

@@ -64,6 +64,8 @@ class ChatsPanel(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Draw in the colours of `theme`."""
         self._new.setIcon(tinted_icon("plus", theme.text))
+        self._new.setIconSize(QSize(theme.px(16), theme.px(16)))
+        self.list.scheduleDelayedItemsLayout()
         self._delegate.theme = theme
         self.list.viewport().update()
 
@@ -145,7 +147,7 @@ class _ChatDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
         line = option.fontMetrics.height()
-        return QSize(80, line + (14 if index.data(IS_GROUP_ROLE) else 16))
+        return QSize(80, line + self.theme.px(14 if index.data(IS_GROUP_ROLE) else 16))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
         painter.save()
@@ -192,7 +194,7 @@ class _ChatDelegate(QStyledItemDelegate):
         text_rect = rect.adjusted(10, 0, -10, 0)
         if mark:
             self._paint_mark(painter, text_rect, mark)
-            text_rect.setRight(text_rect.right() - 18)
+            text_rect.setRight(text_rect.right() - self.theme.px(18))
         font = QFont(option.font)
         font.setBold(mark is Mark.UNREAD)
         painter.setFont(font)
@@ -206,11 +208,13 @@ class _ChatDelegate(QStyledItemDelegate):
         painter.setPen(Qt.PenStyle.NoPen)
         if mark is Mark.STREAMING:
             painter.setBrush(self.theme.accent)
+            size, gap = self.theme.px(2), self.theme.px(6)
             for step in range(3):
-                painter.drawEllipse(QPoint(rect.right() - 12 + step * 6, middle), 2, 2)
+                painter.drawEllipse(QPoint(rect.right() + (step - 2) * gap, middle), size, size)
         elif mark is Mark.UNREAD:
             painter.setBrush(self.theme.accent)
-            painter.drawEllipse(QPoint(rect.right() - 3, middle), 4, 4)
+            size = self.theme.px(4)
+            painter.drawEllipse(QPoint(rect.right() - size + 1, middle), size, size)
         else:
             font = painter.font()
             font.setBold(True)

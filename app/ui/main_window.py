@@ -1,7 +1,10 @@
 """The window: connects panels, actions and the bridge, and nothing else."""
 
+from __future__ import annotations
+
+import contextlib
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QByteArray, QEvent, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QGuiApplication, QIcon, QPaintEvent, QResizeEvent
@@ -14,6 +17,7 @@ from app.domain.errors import KnownError
 from app.domain.events import Event, SettingsChanged
 from app.domain.ids import NewId
 from app.ui.actions import make_actions
+from app.ui.appearance import Appearance
 from app.ui.bridge import Bridge
 from app.ui.chat.controller import ChatController
 from app.ui.chat.live import LiveReplies
@@ -21,7 +25,7 @@ from app.ui.chat.page import ChatPage
 from app.ui.chats_controller import ChatsController
 from app.ui.chats_model import ChatsModel
 from app.ui.chats_panel import ChatsPanel
-from app.ui.theme import Theme, load_theme, palette_of, style_sheet
+from app.ui.models_controller import ModelsController
 from app.ui.toast import Toast
 from app.ui.window_state import (
     decode_geometry,
@@ -30,8 +34,11 @@ from app.ui.window_state import (
     save_window_state,
 )
 
+if TYPE_CHECKING:  # Made when it is first opened.
+    from app.ui.picker.panel import ModelPicker
+
 NARROW_PX: Final = 620
-"""Below this width the list of chats and the chat take turns."""
+"""Below this width, before any zoom, the list of chats and the chat take turns."""
 FIRST_SIZE: Final = (1080, 760)
 MAX_SHOWN_URL: Final = 500
 _SAFE_SCHEMES: Final = frozenset({"http", "https", "mailto"})
@@ -55,14 +62,18 @@ class MainWindow(QMainWindow):
         self._is_loaded = True
         self._is_closing = False
         self._live = LiveReplies()
-        theme = self._use_theme(QGuiApplication.styleHints().colorScheme())
+        self.appearance = Appearance(bridge, tasks, state_path.with_name("settings.json"), self)
+        self._zoom = self.appearance.theme.zoom
+        theme = self.appearance.theme
         self.setWindowTitle(APP_NAME)
         self.setWindowIcon(QIcon(str(resource("icons", "muntin.svg"))))
         self.setMinimumSize(320, 360)
         self.chats_model = ChatsModel(self)
-        self.chats = ChatsController(self.chats_model, bridge, tasks)
+        self.models = ModelsController(bridge, tasks, self)
+        self.chats = ChatsController(self.chats_model, self.models, bridge, tasks)
         self.panel = ChatsPanel(self.chats_model, theme)
         self.page = ChatPage(theme)
+        self._picker: ModelPicker | None = None
         self._splitter = QSplitter(Qt.Orientation.Horizontal)
         self._splitter.setHandleWidth(1)
         self._splitter.setChildrenCollapsible(False)
@@ -72,7 +83,7 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(self._splitter)
         self.toast = Toast(self, lambda: self.page.composer.height() if self.page.isVisible() else 0)
         self.controller = ChatController(
-            self.page, bridge, self._live, tasks, model_name=self.chats.model_name, new_id=new_id
+            self.page, bridge, self._live, tasks, model_name=self.models.name, new_id=new_id
         )
         self.actions_ = make_actions(self)
         self._connect()
@@ -100,6 +111,7 @@ class MainWindow(QMainWindow):
         if not self._is_closing:
             self._is_closing = True
             self._keep_window_state()
+            self.appearance.save_pending()
             self.controller.save_draft()
             self.hide()
             self.closed.emit()
@@ -173,10 +185,60 @@ class MainWindow(QMainWindow):
     def _hear(self, events: tuple[Event, ...]) -> None:
         for event in events:
             if isinstance(event, SettingsChanged):
+                self.models.refresh()
+                self._tasks.spawn(self._use_settings(), name="use the settings")
                 continue
             self._live.hear(event)
             self.chats.hear(event)
             self.controller.hear(event)
+
+    async def _use_settings(self) -> None:
+        """Look as the settings say from now on; without them, as before."""
+        with contextlib.suppress(KnownError):
+            self.appearance.use(await self._bridge.settings())
+
+    # Models
+
+    @Slot()
+    def _choose_model(self) -> None:
+        """Show the models, or put them away again."""
+        if self._picker is not None and self._picker.isVisible():
+            self._picker.close_up()
+            return
+        if not self.actions_.choose_model.isEnabled():
+            return
+        self._show_chat_pane()
+        picker = self._picker = self._picker or self._make_picker()
+        self._show_offer()
+        note = self.tr("The reply that is being written is not changed.") if self.controller.is_streaming else ""
+        picker.open_at(self.page.model_button, note=note)
+
+    def _make_picker(self) -> ModelPicker:
+        from app.ui.picker.panel import ModelPicker
+
+        picker = ModelPicker(self.appearance.theme, self)
+        picker.chosen.connect(self._set_model)
+        picker.favourite_toggled.connect(lambda ref, on: self.models.set_favourite(ref, on=on))
+        picker.closed.connect(self.page.composer.field.setFocus)
+        return picker
+
+    @Slot(str)
+    def _set_model(self, ref: str) -> None:
+        if self.chats.open_session and ref != self.chats.open_model():
+            self.models.choose(self.chats.open_session, ref, for_new_chats=self.page.shows_empty)
+
+    @Slot()
+    def _show_models(self) -> None:
+        """Show what has changed about the models."""
+        self._show_title()
+        if self._picker is not None:
+            self._show_offer()
+
+    def _show_offer(self) -> None:
+        from app.ui.picker.entries import Offer
+
+        if self._picker is not None:
+            self._picker.show_offer(Offer(self.models.usable, self.models.known), self.chats.open_model())
 
     # The window itself
 
@@ -188,7 +250,11 @@ class MainWindow(QMainWindow):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        is_narrow = event.size().width() < NARROW_PX
+        self._fit_width()
+
+    def _fit_width(self) -> None:
+        """Show the list of chats beside the chat, or instead of it where there is no room for both."""
+        is_narrow = self.width() < NARROW_PX * self._zoom
         if is_narrow != self._is_narrow:
             self._is_narrow = is_narrow
             self._narrow_shows_chats = False
@@ -210,11 +276,15 @@ class MainWindow(QMainWindow):
         actions.quit.triggered.connect(self.close)
         actions.rename.triggered.connect(self._rename_open_chat)
         actions.delete.triggered.connect(self._delete_open_chat)
+        actions.choose_model.triggered.connect(self._choose_model)
         actions.stop.triggered.connect(self.controller.stop)
         actions.resume.triggered.connect(self.controller.resume)
         actions.jump_to_latest.triggered.connect(self.page.scroll_to_end)
         actions.show_chats.triggered.connect(self._toggle_chats)
         actions.next_pane.triggered.connect(self._focus_next_pane)
+        actions.zoom_in.triggered.connect(lambda: self.appearance.zoom_by(1))
+        actions.zoom_out.triggered.connect(lambda: self.appearance.zoom_by(-1))
+        actions.reset_zoom.triggered.connect(self.appearance.reset_zoom)
         actions.about.triggered.connect(self._show_about)
         self.panel.new_requested.connect(self.chats.new)
         self.panel.open_requested.connect(self.chats.open)
@@ -234,7 +304,13 @@ class MainWindow(QMainWindow):
         self.controller.state_changed.connect(self._update_actions)
         self.controller.failed.connect(self.toast.show_message)
         self._bridge.events_arrived.connect(self._hear)
-        QGuiApplication.styleHints().colorSchemeChanged.connect(self._follow_colour_scheme)
+        self.page.model_pressed.connect(self._choose_model)
+        self.page.zoom_wanted.connect(self.appearance.zoom_by)
+        self.models.changed.connect(self._show_models)
+        self.models.failed.connect(self.toast.show_message)
+        self.appearance.changed.connect(self._show_appearance)
+        self.appearance.zoomed.connect(self._say_zoom)
+        self.appearance.failed.connect(self.toast.show_message)
 
     @Slot()
     def _update_actions(self) -> None:
@@ -245,12 +321,17 @@ class MainWindow(QMainWindow):
         actions.undo_delete.setEnabled(self.chats.can_undo_delete)
         actions.stop.setEnabled(self.controller.is_streaming)
         actions.resume.setEnabled(self.controller.may_resume)
+        may_choose = has_chat and self.controller.may_write
+        actions.choose_model.setEnabled(may_choose)
+        reason = self.tr("The model can't be changed: this chat can only be read here.")
+        self.page.model_button.allow(on=may_choose, reason=reason)
         actions.jump_to_latest.setEnabled(has_chat and not self.page.shows_empty)
 
     @Slot()
     def _show_title(self) -> None:
-        title, model = self.chats.open_title()
-        self.page.set_title(title, model)
+        title, model = self.chats.open_title(), self.chats.open_model()
+        self.page.set_title(title)
+        self.page.model_button.show_model(self.models.name(model), warning=self.models.warning(model))
         self.setWindowTitle(f"{title} — {APP_NAME}" if title else APP_NAME)
 
     @Slot()
@@ -327,32 +408,45 @@ class MainWindow(QMainWindow):
 
         AboutDialog(self).open()
 
-    @Slot(Qt.ColorScheme)
-    def _follow_colour_scheme(self, scheme: Qt.ColorScheme) -> None:
-        theme = self._use_theme(scheme)
+    @Slot()
+    def _show_appearance(self) -> None:
+        theme = self.appearance.theme
         self.panel.set_theme(theme)
         self.page.set_theme(theme)
+        if self._picker is not None:
+            self._picker.set_theme(theme)
+        if theme.zoom != self._zoom:
+            self._rescale(theme.zoom)
 
-    @staticmethod
-    def _use_theme(scheme: Qt.ColorScheme) -> Theme:
-        theme = load_theme(dark=scheme is Qt.ColorScheme.Dark)
-        QApplication.setPalette(palette_of(theme))
-        app = QApplication.instance()
-        assert isinstance(app, QApplication)
-        app.setStyleSheet(style_sheet(theme))
-        return theme
+    def _rescale(self, zoom: float) -> None:
+        """Give the list of chats the share it had, or the whole window where both no longer fit."""
+        self._note_panel_width()
+        self._zoom = zoom
+        self._fit_width()
+        self._share_width()
+
+    @Slot(int)
+    def _say_zoom(self, percent: int) -> None:
+        self.toast.show_message(self.tr("Zoom {percent} %").format(percent=self.locale().toString(percent)))
 
     def _restore_geometry(self) -> None:
         self.resize(*FIRST_SIZE)
         if self._state.geometry:
             self.restoreGeometry(QByteArray(decode_geometry(self._state.geometry)))
-        width = min(max(self._state.panel_width, 180), 480)
-        self._splitter.setSizes([width, max(300, self.width() - width)])
+        self._share_width()
         self._lay_out()
         self.page.composer.field.setFocus()
 
     def _keep_window_state(self) -> None:
         self._state.geometry = encode_geometry(bytes(self.saveGeometry().data()))
-        if self.panel.isVisible() and not self._is_narrow:
-            self._state.panel_width = self._splitter.sizes()[0]
+        self._note_panel_width()
         save_window_state(self._state_path, self._state)
+
+    def _share_width(self) -> None:
+        width = round(min(max(self._state.panel_width, 180), 480) * self._zoom)
+        self._splitter.setSizes([width, max(300, self.width() - width)])
+
+    def _note_panel_width(self) -> None:
+        """Keep how wide the list of chats is, without the zoom."""
+        if self.panel.isVisible() and not self._is_narrow:
+            self._state.panel_width = round(self._splitter.sizes()[0] / self._zoom)

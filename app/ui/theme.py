@@ -1,8 +1,10 @@
-"""Colours of the interface, read from `resources/themes`."""
+"""Colours and distances of the interface, read from `resources/themes`."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from typing import Final
 
 from PySide6.QtCore import QByteArray, QRectF, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPalette, QPixmap
@@ -10,10 +12,13 @@ from PySide6.QtSvg import QSvgRenderer
 
 from app.assets import resource
 
+_PIXELS: Final = re.compile(r"(\bborder(?:-(?:top|right|bottom|left))?: )?\b(\d+)px")
+_LESS: Final = re.compile(r"less\((\d+)px, (\d+)px\)")
+
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """Every colour the interface paints with; text on its background keeps 4.5:1."""
+    """Every colour the interface paints with, and its zoom; text on its background keeps 4.5:1."""
 
     window: QColor
     """Side panels, menus, bars."""
@@ -37,13 +42,19 @@ class Theme:
     code_header: QColor
     code: Mapping[str, QColor]
     """Pygments token type ("Keyword", "Comment.Single", ...) to colour; the nearest parent type counts."""
+    zoom: float = 1.0
+    """How much larger everything is than the desktop's font would have it."""
+
+    def px(self, pixels: float) -> int:
+        """Return a distance with the zoom applied, at least one pixel."""
+        return max(1, round(pixels * self.zoom))
 
 
-def load_theme(*, dark: bool) -> Theme:
+def load_theme(*, dark: bool, zoom: float = 1.0) -> Theme:
     """Return the light or the dark theme."""
     raw = json.loads(resource("themes", "dark.json" if dark else "light.json").read_text("utf-8"))
-    plain = {field.name: QColor(raw[field.name]) for field in fields(Theme) if field.name != "code"}
-    return Theme(**plain, code={name: QColor(value) for name, value in raw["code"].items()})
+    plain = {field.name: QColor(raw[field.name]) for field in fields(Theme) if field.name not in ("code", "zoom")}
+    return Theme(**plain, code={name: QColor(value) for name, value in raw["code"].items()}, zoom=zoom)
 
 
 def palette_of(theme: Theme) -> QPalette:
@@ -81,7 +92,11 @@ def palette_of(theme: Theme) -> QPalette:
 
 
 def style_sheet(theme: Theme) -> str:
-    """Return the rules for what a palette can't say: frames, corners, focus rings."""
+    """Return the rules for what a palette can't say: frames, corners, focus rings.
+
+    Distances grow with the zoom, lines don't. `less(5px, 1px)` stands for 5 px, zoomed, less 1 px: what is left
+    beside a line that is one pixel thicker.
+    """
     colours = {
         "window": theme.window,
         "surface": theme.surface,
@@ -99,15 +114,25 @@ def style_sheet(theme: Theme) -> str:
     text = resource("themes", "style.css").read_text("utf-8")
     for name, colour in colours.items():
         text = text.replace(f"@{name};", f"{colour.name()};").replace(f"@{name} ", f"{colour.name()} ")
-    return text
+    text = _LESS.sub(lambda found: f"{theme.px(int(found[1])) - int(found[2])}PX", text)
+    text = _PIXELS.sub(lambda found: found[0] if found[1] else _zoomed(theme, int(found[2])), text)
+    return text.replace("PX", "px")
 
 
-def tinted_icon(name: str, colour: QColor, *, disabled: QColor | None = None, size: int = 20) -> QIcon:
+def _zoomed(theme: Theme, pixels: int) -> str:
+    return f"{theme.px(pixels) if pixels else 0}px"
+
+
+def tinted_icon(
+    name: str, colour: QColor, *, disabled: QColor | None = None, size: int = 20, is_full: bool = False
+) -> QIcon:
     """Return an icon of `resources/icons` drawn in `colour`, sharp up to three times its size in pixels.
 
-    Without `disabled` Qt greys it by itself.
+    Without `disabled` Qt greys it by itself. `is_full` fills its outline.
     """
     source = resource("icons", f"{name}.svg").read_text("utf-8")
+    if is_full:
+        source = source.replace('fill="none"', 'fill="currentColor"')
     icon = QIcon()
     for mode, tint in ((QIcon.Mode.Normal, colour), (QIcon.Mode.Disabled, disabled)):
         if tint is not None:

@@ -70,8 +70,10 @@ class Toast(QFrame):
 
     def _place(self) -> None:
         parent = self._host
-        width = min(parent.width() - 24, max(280, self._text.fontMetrics().horizontalAdvance(self._text.text()) + 160))
-        width = max(120, min(width, 560))
+        metrics = self._text.fontMetrics()
+        width = max(280, metrics.horizontalAdvance(self._text.text()) + 160)
+        # A line of some 80 letters is read easily, whatever their size.
+        width = max(120, min(width, 80 * metrics.averageCharWidth(), parent.width() - 24))
         self.setFixedWidth(width)
         height = max(self.heightForWidth(width), self.sizeHint().height())
         self.setFixedHeight(height)

@@ -24,7 +24,7 @@ from PySide6.QtGui import (
 
 from app.ui.chat.blocks import Block
 from app.ui.chat.safe_document import SafeDocument
-from app.ui.chat.style import QUOTE_INDENT, Style
+from app.ui.chat.style import Style
 from app.ui.chat.targets import Target, TargetKind
 
 _LONG_WORD: Final = re.compile(r"\S{4000}")
@@ -324,24 +324,25 @@ class TextCell(Cell):
         layout = self._document.documentLayout()
         bottoms: list[float] = []
         was_mirrored = False
+        indent, bar = self._style.quote_indent, self._style.px(3)
         while block.isValid():
             rect = layout.blockBoundingRect(block)
             look = block.blockFormat()
             is_mirrored = look.rightMargin() > look.leftMargin()
-            levels = min(round(max(look.leftMargin(), look.rightMargin()) / QUOTE_INDENT), _MAX_QUOTES)
+            levels = min(round(max(look.leftMargin(), look.rightMargin()) / indent), _MAX_QUOTES)
             if is_mirrored is not was_mirrored:
                 bottoms = []
             bottoms = [bottoms[level] if level < len(bottoms) else rect.top() for level in range(levels)]
             # A list item of a quote is indented inside it; a quote in a list is indented as a whole.
             if is_mirrored:
                 width = self._document.size().width()
-                start = width if block.textList() else _text_right(block) + levels * QUOTE_INDENT
+                start = width if block.textList() else _text_right(block) + levels * indent
             else:
-                start = 0.0 if block.textList() else _text_left(block) - levels * QUOTE_INDENT
+                start = 0.0 if block.textList() else _text_left(block) - levels * indent
             for level in range(levels):
                 top = bottoms[level]
-                left = start - level * QUOTE_INDENT - 3 if is_mirrored else start + level * QUOTE_INDENT
-                found.append(QRectF(left, top, 3, rect.bottom() - top))
+                left = start - level * indent - bar if is_mirrored else start + level * indent
+                found.append(QRectF(left, top, bar, rect.bottom() - top))
             bottoms, was_mirrored = [rect.bottom()] * levels, is_mirrored
             block = block.next()
         return found

@@ -52,7 +52,8 @@ class CodeCell(Cell):
         theme = self._style.theme
         frame = QRectF(0.5, 0.5, self.width - 1, self.height - 1)
         path = QPainterPath()
-        path.addRoundedRect(frame, _RADIUS, _RADIUS)
+        radius = self._style.px(_RADIUS)
+        path.addRoundedRect(frame, radius, radius)
         painter.fillPath(path, theme.code_background)
         if self._has_header:
             painter.save()
@@ -88,10 +89,11 @@ class CodeCell(Cell):
 
     @property
     def _header_height(self) -> int:
-        return self._style.small_height + _HEADER_PADDING if self._has_header else 0
+        return self._style.small_height + self._style.px(_HEADER_PADDING) if self._has_header else 0
 
     def _inset(self) -> QRectF:
-        return QRectF(_PADDING, self._header_height + _PADDING - 3, _PADDING, _PADDING - 3)
+        padding = self._style.px(_PADDING)
+        return QRectF(padding, self._header_height + padding - 3, padding, padding - 3)
 
     def _bar_room(self) -> int:
         return 0
@@ -142,7 +144,8 @@ class CodeCell(Cell):
 
     def _copy_rect(self) -> QRectF:
         advance = QFontMetricsF(self._style.small).horizontalAdvance(_copy_label(is_copied=False))
-        wide = max(advance, QFontMetricsF(self._style.small).horizontalAdvance(_copy_label(is_copied=True))) + 16
+        done = QFontMetricsF(self._style.small).horizontalAdvance(_copy_label(is_copied=True))
+        wide = max(advance, done) + self._style.px(16)
         return QRectF(self.width - wide - 3, 3, wide, self._header_height - 6)
 
     def _paint_header(self, painter: QPainter, ink: Ink) -> None:
@@ -156,7 +159,8 @@ class CodeCell(Cell):
         painter.setPen(theme.text if ink.hovered == 0 else theme.muted)
         painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, _copy_label(is_copied=ink.is_copied))
         painter.setPen(theme.muted)
-        room = QRectF(_PADDING, 0, rect.left() - _PADDING - 8, self._header_height)
+        padding = self._style.px(_PADDING)
+        room = QRectF(padding, 0, rect.left() - padding - 8, self._header_height)
         label = QFontMetricsF(self._style.small).elidedText(
             self.block.language or QCoreApplication.translate("CodeCell", "code"),
             Qt.TextElideMode.ElideRight,

@@ -22,7 +22,7 @@ from app.ui.theme import Theme, tinted_icon
 MOST_HEIGHT: Final = 0.4
 """Share of the window's height the field may grow to."""
 MAX_COLUMN: Final = 784
-"""Width in pixels of the column the transcript is set in."""
+"""Width in pixels of the column the transcript is set in, before any zoom."""
 
 
 class ComposerField(QPlainTextEdit):
@@ -119,8 +119,6 @@ class Composer(QWidget):
         self._button = QToolButton()
         self._button.setObjectName("sendButton")
         self._button.setProperty("isPrimary", "true")
-        self._button.setFixedSize(32, 32)
-        self._button.setIconSize(QSize(18, 18))
         self._hint = QLabel()
         self._hint.setObjectName("composerHint")
         self._hint.setTextFormat(Qt.TextFormat.PlainText)
@@ -132,9 +130,8 @@ class Composer(QWidget):
         inner.setSpacing(8)
         inner.addWidget(self.field, 1)
         inner.addWidget(self._button, 0, Qt.AlignmentFlag.AlignBottom)
-        column = QWidget()
-        column.setMaximumWidth(MAX_COLUMN)
-        stack = QVBoxLayout(column)
+        self._column = QWidget()
+        stack = QVBoxLayout(self._column)
         stack.setContentsMargins(12, 0, 12, 8)
         stack.setSpacing(4)
         stack.addWidget(self._frame)
@@ -142,7 +139,7 @@ class Composer(QWidget):
         outer = QHBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addStretch(0)
-        outer.addWidget(column, 1)
+        outer.addWidget(self._column, 1)
         outer.addStretch(0)
         self.field.submitted.connect(self.submit)
         self.field.focus_changed.connect(self._show_focus)
@@ -152,7 +149,10 @@ class Composer(QWidget):
         self.set_hint("")
 
     def set_theme(self, theme: Theme) -> None:
-        """Draw the button's icons in the colours of `theme`."""
+        """Draw the button in the colours of `theme`, and all of it with its zoom."""
+        self._column.setMaximumWidth(theme.px(MAX_COLUMN))
+        self._button.setFixedSize(theme.px(32), theme.px(32))
+        self._button.setIconSize(QSize(theme.px(18), theme.px(18)))
         self._send_icon = tinted_icon("arrow-up", theme.accent_text, disabled=theme.muted)
         self._stop_icon = tinted_icon("stop", theme.accent_text)
         self._show_button()

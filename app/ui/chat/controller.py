@@ -129,6 +129,11 @@ class ChatController(QObject):
         return self._is_current and self._state.is_active
 
     @property
+    def may_write(self) -> bool:
+        """Whether anything about the chat that is shown may be changed here."""
+        return self._is_current and self._access is Access.WRITABLE
+
+    @property
     def _is_current(self) -> bool:
         """Whether the chat on screen is the one that was asked for last."""
         return bool(self.session) and self.session == self._asked_for
@@ -425,6 +430,7 @@ class ChatController(QObject):
                 self._page.banner.show_text(text, self.tr("Open here"))
         self._drop_action()
         self._offer_action()
+        self.state_changed.emit()
 
     @Slot()
     def _warm_up_for_text(self) -> None:

@@ -1,12 +1,25 @@
 """What an empty chat shows: who one is talking to, and three ways to begin."""
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QIcon, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtGui import QFontInfo, QIcon, QResizeEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.assets import resource
+from app.ui.theme import Theme
 
 COLUMN_WIDTH = 460
+"""In pixels, before any zoom."""
+_LOGO = 56
+_HEADING_SCALE = 1.5
 
 
 class EmptyPage(QScrollArea):
@@ -24,16 +37,12 @@ class EmptyPage(QScrollArea):
         layout = QVBoxLayout(self._column)
         layout.setContentsMargins(16, 24, 16, 24)
         layout.setSpacing(10)
-        logo = QLabel()
-        logo.setPixmap(QIcon(str(resource("icons", "muntin.svg"))).pixmap(QSize(56, 56)))
-        logo.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        layout.addWidget(logo)
-        heading = _label(self.tr("What would you like to try?"))
-        font = heading.font()
-        font.setPointSizeF(font.pointSizeF() * 1.5)
-        font.setBold(True)
-        heading.setFont(font)
-        layout.addWidget(heading)
+        self._column_width = COLUMN_WIDTH
+        self._logo = QLabel()
+        self._logo.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        layout.addWidget(self._logo)
+        self._heading = _label(self.tr("What would you like to try?"))
+        layout.addWidget(self._heading)
         about = _label(
             self.tr(
                 "You are talking to the Practice model: a small rule-based assistant inside Muntin. "
@@ -59,9 +68,23 @@ class EmptyPage(QScrollArea):
         outer.addStretch(3)
         self.setWidget(holder)
 
+    def set_theme(self, theme: Theme) -> None:
+        """Show everything with the zoom of `theme`."""
+        size = theme.px(_LOGO)
+        self._logo.setPixmap(QIcon(str(resource("icons", "muntin.svg"))).pixmap(QSize(size, size)))
+        font = QApplication.font()
+        font.setPointSizeF(QFontInfo(font).pointSizeF() * _HEADING_SCALE)
+        font.setBold(True)
+        self._heading.setFont(font)
+        self._column_width = theme.px(COLUMN_WIDTH)
+        self._fit()
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._column.setFixedWidth(min(COLUMN_WIDTH, self.viewport().width()))
+        self._fit()
+
+    def _fit(self) -> None:
+        self._column.setFixedWidth(min(self._column_width, self.viewport().width()))
 
     def _prompt_button(self, prompt: str) -> QPushButton:
         button = QPushButton(prompt)

@@ -27,11 +27,12 @@ class JumpButton(QPushButton):
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of `theme`."""
+        px = theme.px
         self.setStyleSheet(
             f"QPushButton {{ background: {theme.surface.name()}; color: {theme.text.name()};"
-            f" border: 1px solid {theme.border.name()}; border-radius: 15px; padding: 6px 16px }}"
+            f" border: 1px solid {theme.border.name()}; border-radius: {px(15)}px; padding: {px(6)}px {px(16)}px }}"
             f"QPushButton:hover {{ background: {theme.hover.name()} }}"
-            f"QPushButton:focus {{ border: 2px solid {theme.accent.name()}; padding: 5px 15px }}"
+            f"QPushButton:focus {{ border: 2px solid {theme.accent.name()}; padding: {px(6) - 1}px {px(16) - 1}px }}"
         )
         self.adjustSize()
 

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from app.ui.chat.composer import Composer
 from app.ui.chat.empty_page import EmptyPage
+from app.ui.picker.button import ModelButton
 from app.ui.theme import Theme, tinted_icon
 from app.ui.tooltip import plain_tooltip
 
@@ -26,7 +27,10 @@ if TYPE_CHECKING:  # Its modules must not hold up the first paint.
     from app.ui.chat.transcript_view import TranscriptView
 
 SCROLL_BAR_PX: Final = 12
-"""As the style sheet says."""
+"""As the style sheet says, before any zoom."""
+
+
+_MODEL_SHARE: Final = 0.55
 
 
 class ChatPage(QWidget):
@@ -36,6 +40,10 @@ class ChatPage(QWidget):
     older_wanted = Signal()
     action_triggered = Signal(str, object)
     link_activated = Signal(str)
+    model_pressed = Signal()
+    """The person wants to see the models there are."""
+    zoom_wanted = Signal(int)
+    """Steps of zoom that the wheel was turned."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -49,6 +57,7 @@ class ChatPage(QWidget):
         self.banner = Banner()
         self._header = _Header()
         self._header.panel_button.clicked.connect(self.panel_toggled)
+        self._header.model.clicked.connect(self.model_pressed)
         content = QWidget()
         self._stack = QStackedLayout(content)
         # Nothing is shown until it is known what.
@@ -62,7 +71,6 @@ class ChatPage(QWidget):
         layout.addWidget(content, 1)
         layout.addWidget(self.composer)
         self.set_theme(theme)
-        self.composer.leave_right(SCROLL_BAR_PX)
 
     @property
     def transcript(self) -> TranscriptView:
@@ -80,32 +88,39 @@ class ChatPage(QWidget):
         transcript.older_wanted.connect(self.older_wanted)
         transcript.action_triggered.connect(self.action_triggered)
         transcript.link_activated.connect(self.link_activated)
+        transcript.zoom_wanted.connect(self.zoom_wanted)
         transcript.typed.connect(self.composer.go_on_typing)
         bar = transcript.verticalScrollBar()
         bar.setEnabled(False)
         # A bar with nothing to scroll keeps its place and shows no handle.
         bar.rangeChanged.connect(lambda least, most: bar.setEnabled(most > least))
         self._stack.addWidget(transcript)
-        QWidget.setTabOrder(self._header.panel_button, transcript)
+        QWidget.setTabOrder(self._header.model, transcript)
         QWidget.setTabOrder(transcript, self.composer.field)
         return transcript
 
     def set_theme(self, theme: Theme) -> None:
-        """Draw in the colours of `theme`."""
+        """Draw in the colours of `theme`, and with its zoom."""
         self._theme = theme
         if self._transcript is not None:
             self._transcript.set_theme(theme)
         self.composer.set_theme(theme)
-        self._header.panel_button.setIcon(tinted_icon("panel-left", theme.muted))
+        self.composer.leave_right(theme.px(SCROLL_BAR_PX))
+        self.empty.set_theme(theme)
+        self._header.set_theme(theme)
 
     def scroll_to_end(self) -> None:
         """Show the newest message."""
         self.transcript.scroll_to_end()
 
-    def set_title(self, title: str, model: str) -> None:
-        """Show the chat's title and its model's name."""
+    def set_title(self, title: str) -> None:
+        """Show the chat's title."""
         self._header.title.setText(title)
-        self._header.model.setText(model)
+
+    @property
+    def model_button(self) -> ModelButton:
+        """Shows the chat's model and asks for another."""
+        return self._header.model
 
     def show_empty(self, *, on: bool) -> None:
         """Show the ways to begin instead of an empty transcript."""
@@ -151,18 +166,26 @@ class _Header(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.panel_button = QToolButton()
         self.panel_button.setObjectName("flat")
-        self.panel_button.setIconSize(QSize(18, 18))
         self.panel_button.setToolTip(self.tr("Show or hide the list of chats"))
         self.panel_button.setAccessibleName(self.tr("List of chats"))
         self.title = _ElidedLabel("chatTitle")
-        self.model = _ElidedLabel("modelName")
-        self.model.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.model = ModelButton()
         layout = QHBoxLayout(self)
-        layout.setContentsMargins(8, 6, 16, 6)
+        layout.setContentsMargins(8, 6, 8, 6)
         layout.setSpacing(8)
         layout.addWidget(self.panel_button)
-        layout.addWidget(self.title, 2)
-        layout.addWidget(self.model, 1)
+        layout.addWidget(self.title, 1)
+        layout.addWidget(self.model)
+
+    def set_theme(self, theme: Theme) -> None:
+        self.panel_button.setIcon(tinted_icon("panel-left", theme.muted))
+        self.panel_button.setIconSize(QSize(theme.px(18), theme.px(18)))
+        self.model.set_theme(theme)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        # A long name of a model leaves the title its room.
+        self.model.setMaximumWidth(round(self.width() * _MODEL_SHARE))
 
 
 class _ElidedLabel(QLabel):

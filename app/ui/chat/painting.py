@@ -40,7 +40,7 @@ def _paint_bubbles(painter: QPainter, rows: Rows, shown: Sequence[Placed], clip:
         inside = [at for at, row in enumerate(node.rows) if row.block is not None]
         if inside:
             origin = placed.y - node.heights.top(placed.row)
-            top = origin + node.heights.top(inside[0]) + BUBBLE_OFFSET
+            top = origin + node.heights.top(inside[0]) + rows.style.px(BUBBLE_OFFSET)
             bottom = origin + node.heights.top(inside[-1] + 1)
             top, bottom = max(top, int(clip.top()) - _BEYOND), min(bottom, int(clip.bottom()) + _BEYOND)
             if top < bottom:

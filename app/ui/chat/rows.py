@@ -15,7 +15,7 @@ from app.ui.chat.cells import Cell, Ink, TextCell
 from app.ui.chat.code_cell import CodeCell
 from app.ui.chat.flow import Placed
 from app.ui.chat.items import Speaker
-from app.ui.chat.style import COLUMN_WIDTH, Style
+from app.ui.chat.style import Style
 from app.ui.chat.targets import Target, TargetId, TargetKind
 from app.ui.chat.transcript_model import Node, Row, RowKey, RowKind, Scale, TranscriptModel
 
@@ -64,6 +64,7 @@ class Rows:
         self.layout = 1
         """Number of the present layout: rows measured for another one are measured again."""
         self._model = model
+        self._is_restyled = False
         self._column_x = 12.0
         self._column = 400.0
         self._cells: OrderedDict[tuple[int, RowKey], Cell] = OrderedDict()
@@ -75,18 +76,18 @@ class Rows:
         return self._column_x, self._column
 
     def set_width(self, width: int) -> Scale | None:
-        """Lay out for a window of that width; return the scale of estimates if it changed much."""
-        column = float(min(COLUMN_WIDTH, max(80, width - 2 * _COLUMN_MARGIN)))
+        """Lay out for a window of that width; return the scale of estimates if it changed much, or the font did."""
+        column = float(min(self.style.column, max(80, width - 2 * _COLUMN_MARGIN)))
         x = float(max(_COLUMN_MARGIN, math.ceil((width - column) / 2)))
-        if (column, x) == (self._column, self._column_x):
+        is_restyled, self._is_restyled = self._is_restyled, False
+        if (column, x) == (self._column, self._column_x) and not is_restyled:
             return None
         if column != self._column:
             self.layout += 1
         self._column, self._column_x = column, x
-        scale = self.scale()
-        return (
-            scale if abs(scale.line_chars - self._model.scale.line_chars) > self._model.scale.line_chars / 5 else None
-        )
+        scale, was = self.scale(), self._model.scale
+        has_changed = abs(scale.line_chars - was.line_chars) > was.line_chars / 5
+        return scale if is_restyled or has_changed else None
 
     def scale(self) -> Scale:
         """Return what heights are estimated with."""
@@ -97,6 +98,7 @@ class Rows:
         """Paint with another theme or font from now on."""
         if style.body != self.style.body:
             self.layout += 1
+            self._is_restyled = True
         self.style = style
         self._cells.clear()
 
@@ -128,9 +130,11 @@ class Rows:
         if node.item.speaker is Speaker.USER:
             width = self.bubble_width(node)
             left = self._column_x + self._column - width
-            return Frame(left + _BUBBLE_PADDING, above, width - 2 * _BUBBLE_PADDING, below)
+            padding = self.style.px(_BUBBLE_PADDING)
+            return Frame(left + padding, above, width - 2 * padding, below)
         if self._is_reasoning(node, row):
-            return Frame(self._column_x + _REASONING_INDENT, above, self._column - _REASONING_INDENT, below)
+            indent = self.style.px(_REASONING_INDENT)
+            return Frame(self._column_x + indent, above, self._column - indent, below)
         return Frame(self._column_x, above, self._column, below)
 
     def bubble_width(self, node: Node) -> float:
@@ -139,7 +143,8 @@ class Rows:
         if known is not None and known[:2] == (self.layout, node.version):
             return known[2]
         widest = float(int(self._column * _BUBBLE_SHARE))
-        room = widest - 2 * _BUBBLE_PADDING
+        padding = self.style.px(_BUBBLE_PADDING)
+        room = widest - 2 * padding
         blocks = [row for row in node.rows if row.block is not None]
         width = 0.0
         if len(blocks) > _BUBBLE_ROWS or any(row.block and row.block.kind is BlockKind.CODE for row in blocks):
@@ -149,7 +154,7 @@ class Rows:
                 cell = self._make_cell(node, row)
                 cell.set_width(room)
                 width = max(width, math.ceil(cell.natural_width) + 1)
-        width = min(widest, width + 2 * _BUBBLE_PADDING)
+        width = min(widest, width + 2 * padding)
         self._bubbles[node.order] = (self.layout, node.version, width)
         return width
 
@@ -211,7 +216,8 @@ class Rows:
         width = self.bubble_width(node)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self.style.theme.user_background)
-        painter.drawRoundedRect(QRectF(self._column_x + self._column - width, top, width, bottom - top), 14, 14)
+        radius = self.style.px(_BUBBLE_PADDING)
+        painter.drawRoundedRect(QRectF(self._column_x + self._column - width, top, width, bottom - top), radius, radius)
 
     def _paint_block(
         self,
@@ -245,7 +251,7 @@ class Rows:
         style = self.style
         match row.kind:
             case RowKind.HEADER | RowKind.FOLD:
-                inner = style.small_height + (8 if row.kind is RowKind.FOLD else 0)
+                inner = style.small_height + (style.px(8) if row.kind is RowKind.FOLD else 0)
             case RowKind.WAIT:
                 inner = style.line_height
             case RowKind.FOOTER:
@@ -258,6 +264,11 @@ class Rows:
         return above + inner + below
 
     def _gaps(self, node: Node, at: int, row: Row) -> tuple[int, int]:
+        """Return the room above and below a row's content."""
+        above, below = self._plain_gaps(node, at, row)
+        return self.style.px(above), self.style.px(below)
+
+    def _plain_gaps(self, node: Node, at: int, row: Row) -> tuple[int, int]:
         if at == 0:
             return _ITEM_GAP, 4 if row.kind is RowKind.HEADER else 0
         previous = node.rows[at - 1]

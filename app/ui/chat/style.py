@@ -8,8 +8,7 @@ from PySide6.QtGui import QFont, QFontDatabase, QFontInfo, QFontMetricsF
 from app.ui.theme import Theme
 
 COLUMN_WIDTH: Final = 760
-QUOTE_INDENT: Final = 16
-"""The only left margin that a document has: bars are drawn by it."""
+_QUOTE_INDENT: Final = 16
 _CELL_PADDING: Final = 8
 _CELL_ROOM: Final = 3
 _CELL_LINE_HEIGHT: Final = 120
@@ -28,6 +27,20 @@ class Style:
     name: QFont
 
     @property
+    def column(self) -> int:
+        """The greatest width of the column of text."""
+        return self.px(COLUMN_WIDTH)
+
+    @property
+    def quote_indent(self) -> int:
+        """The only left margin that a document has: bars are drawn by it."""
+        return self.px(_QUOTE_INDENT)
+
+    def px(self, pixels: float) -> int:
+        """Return a distance with the zoom applied."""
+        return self.theme.px(pixels) if pixels else 0
+
+    @property
     def line_height(self) -> int:
         """A line of body text with its spacing."""
         return round(QFontMetricsF(self.body).height() * 1.35)
@@ -43,10 +56,10 @@ class Style:
 
     def sheet(self, *, muted: bool) -> str:
         """Return the style sheet of a document."""
-        theme, size = self.theme, self.body.pointSizeF()
+        theme, size, px = self.theme, self.body.pointSizeF(), self.px
         text = (theme.muted if muted else theme.text).name()
         headings = "".join(
-            f".h{level} {{ font-size: {size * scale:.1f}pt; font-weight: 700; margin: {above}px 0 4px 0; "
+            f".h{level} {{ font-size: {size * scale:.1f}pt; font-weight: 700; margin: {px(above)}px 0 {px(4)}px 0; "
             "line-height: 120% }"
             for level, scale, above in ((1, 1.35, 14), (2, 1.2, 12), (3, 1.1, 10), (4, 1, 8), (5, 1, 8), (6, 1, 8))
         )
@@ -54,18 +67,19 @@ class Style:
         code = f"font-family: {_families(self.code)}; font-size: {self.code.pointSizeF():.1f}pt"
         return (
             f"body, p, li, td, th, div {{ color: {text}; line-height: 135% }}"
-            "p { margin: 0 0 8px 0 } ul { list-style-type: none } ul, ol { margin: 0 }"
-            "li { margin: 0 0 3px 0 } .loose, li p { margin: 0 0 6px 0 }"
+            f"p {{ margin: 0 0 {px(8)}px 0 }} ul {{ list-style-type: none }} ul, ol {{ margin: 0 }}"
+            f"li {{ margin: 0 0 {px(3)}px 0 }} .loose, li p {{ margin: 0 0 {px(6)}px 0 }}"
             f"{headings}"
             f"a {{ color: {theme.link.name()}; text-decoration: underline }}"
             f"code {{ {code}; background-color: {theme.code_background.name()} }}"
             f"pre {{ {code}; background-color: {theme.code_background.name()}; margin: 0; line-height: 125%;"
             " white-space: pre-wrap }"
-            f"blockquote {{ margin: 4px 0 4px {QUOTE_INDENT}px; color: {theme.muted.name()} }}"
+            f"blockquote {{ margin: {px(4)}px 0 {px(4)}px {self.quote_indent}px; color: {theme.muted.name()} }}"
             f"blockquote p, blockquote li {{ color: {theme.muted.name()} }}"
-            f"table {{ border-collapse: collapse; border-color: {theme.border.name()}; margin: 2px 0 2px 0 }}"
+            f"table {{ border-collapse: collapse; border-color: {theme.border.name()};"
+            f" margin: {px(2)}px 0 {px(2)}px 0 }}"
             f"td, th {{ border: 1px solid {theme.border.name()}; line-height: {_CELL_LINE_HEIGHT}%;"
-            f" padding: {above}px {_CELL_PADDING}px {below}px {_CELL_PADDING}px }}"
+            f" padding: {above}px {px(_CELL_PADDING)}px {below}px {px(_CELL_PADDING)}px }}"
             f"th {{ background-color: {theme.code_header.name()}; font-weight: 600 }}"
             f".math {{ font-family: {_MATH_FAMILIES}; font-style: italic; font-size: {size * 1.08:.1f}pt }}"
             f".footnote p {{ color: {theme.muted.name()}; font-size: {self.small.pointSizeF():.1f}pt }}"
@@ -79,14 +93,15 @@ class Style:
         metrics = QFontMetricsF(self.body)
         spacing = metrics.height() * (_CELL_LINE_HEIGHT - 100) / 100
         more = spacing + metrics.descent() - (metrics.ascent() - metrics.capHeight())
-        return max(0, round(_CELL_ROOM + more)), _CELL_ROOM
+        room = self.px(_CELL_ROOM)
+        return max(0, round(room + more)), room
 
 
 def make_style(theme: Theme, interface: QFont) -> Style:
     """Return the style for a theme and the interface's font, which the body is slightly larger than."""
     points = QFontInfo(interface).pointSizeF() if interface.pointSizeF() <= 0 else interface.pointSizeF()
     body = QFont(interface)
-    body.setPointSizeF(max(10.5, points * 1.1))
+    body.setPointSizeF(max(10.5 * theme.zoom, points * 1.1))
     code = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
     if QFontDatabase.hasFamily(_CODE_FAMILY):
         code.setFamilies([_CODE_FAMILY, *code.families()])

@@ -40,6 +40,8 @@ from app.ui.theme import Theme
 
 _MARGIN: Final = 24
 _WAIT_MS: Final = 400
+_NOTCH: Final = 120
+"""Eighths of a degree that one notch of a wheel turns."""
 _MAX_ADDRESS_CHARS: Final = 300
 
 
@@ -48,6 +50,8 @@ class TranscriptCanvas(AccessibleView):
 
     typed = Signal(str)
     """Text that was typed here and is meant for the field that messages are written in."""
+    zoom_wanted = Signal(int)
+    """The wheel was turned with Ctrl held: that many steps, larger if positive."""
     selection_changed = Signal()
     """Something is selected now, or nothing is any more."""
 
@@ -70,11 +74,12 @@ class TranscriptCanvas(AccessibleView):
         self._had_selection = False
         self._is_syncing = False
         self._must_sync_again = False
+        self._zoom_turn = 0
         self._build()
         self.set_theme(theme)
 
     def set_theme(self, theme: Theme) -> None:
-        """Paint in the colours of `theme` from now on; nothing moves."""
+        """Paint in the colours of `theme` from now on, and with its zoom; what is on screen stays there."""
         self.theme = theme
         self.rows.set_style(make_style(theme, self.font()))
         self.jump_button.set_theme(theme)
@@ -203,6 +208,10 @@ class TranscriptCanvas(AccessibleView):
         self.sync()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self._turn_zoom(event.angleDelta().y())
+            event.accept()
+            return
         pixels = event.pixelDelta()
         if pixels.isNull():
             line = self.rows.style.line_height
@@ -217,6 +226,16 @@ class TranscriptCanvas(AccessibleView):
         elif pixels.y():
             self._scroll_by(-pixels.y())
         event.accept()
+
+    def _turn_zoom(self, eighths: int) -> None:
+        """Ask for a step at each notch; a touchpad's many small turns add up to one."""
+        if eighths * self._zoom_turn < 0:
+            self._zoom_turn = 0
+        self._zoom_turn += eighths
+        steps = int(self._zoom_turn / _NOTCH)
+        self._zoom_turn -= steps * _NOTCH
+        if steps:
+            self.zoom_wanted.emit(steps)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() is Qt.MouseButton.LeftButton:

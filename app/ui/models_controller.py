@@ -1,0 +1,113 @@
+"""Which models there are to choose from, and what is asked of the engine when one is chosen."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from app.aio import TaskSet
+from app.domain.errors import KnownError
+from app.ui.bridge import Bridge
+
+if TYPE_CHECKING:  # It loads pydantic, which must wait for the first paint.
+    from app.domain.models import ModelCard
+    from app.session.connections import Edit
+    from app.settings.schema import Settings
+
+
+class ModelsController(QObject):
+    """Knows the models on offer; the model of each chat is the chat's own."""
+
+    changed = Signal()
+    """Other models are on offer, or their names or stars are others."""
+    failed = Signal(str)
+    """A sentence for people about something that could not be done."""
+
+    def __init__(self, bridge: Bridge, tasks: TaskSet, parent: QObject) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._tasks = tasks
+        self._names: dict[str, str] = {}
+        self._loads = 0
+        self.usable: tuple[ModelCard, ...] = ()
+        """What a request can be sent to."""
+        self.known: tuple[ModelCard, ...] = ()
+        """Also what is known of endpoints that have no key yet."""
+        self.default_ref = ""
+        """`provider/model` of new chats."""
+
+    async def load(self) -> None:
+        """Ask which models there are. Raises KnownError."""
+        self._loads += 1
+        number = self._loads
+        usable, known = await self._bridge.list_models(), await self._bridge.all_models()
+        wanted = ""
+        with contextlib.suppress(KnownError):
+            # Settings that can't be read are told of where they are shown; the models are there all the same.
+            wanted = (await self._bridge.settings()).general.default_model
+        if number != self._loads:
+            # Asked again meanwhile: that answer is the newer one.
+            return
+        self.usable, self.known = usable, known
+        self._names |= {card.ref: card.name for card in (*known, *usable) if card.name}
+        refs = [card.ref for card in usable]
+        self.default_ref = wanted if wanted in refs else next(iter(refs), "")
+        self.changed.emit()
+
+    def refresh(self) -> None:
+        """Ask again; what was known stays until there is an answer."""
+        self._tasks.spawn(self._refresh(), name="read the models again")
+
+    def name(self, ref: str) -> str:
+        """Return a model's name for people; of one that nobody knows, its own."""
+        return self._names.get(ref) or ref.partition("/")[2] or ref
+
+    def warning(self, ref: str) -> str:
+        """Return a sentence if no request can be sent to a model; empty if it is on offer, or nothing is known yet."""
+        if not self.usable or any(card.ref == ref for card in self.usable):
+            return ""
+        card = next((card for card in self.known if card.ref == ref), None)
+        if card is not None:
+            text = self.tr("{provider} is not set up: it needs a key. Add one, or choose another model.")
+            return text.format(provider=card.provider_name or card.provider)
+        return self.tr("This model is no longer on offer. Choose another one to go on.")
+
+    def choose(self, session: str, ref: str, *, for_new_chats: bool) -> None:
+        """Have a chat go on with a model from its next message; new chats too, if asked."""
+        self._tasks.spawn(self._choose(session, ref, for_new_chats=for_new_chats), name="choose a model")
+
+    def set_favourite(self, ref: str, *, on: bool) -> None:
+        """List a model among the favourites, or no longer."""
+
+        def edit(settings: Settings) -> Settings:
+            from app.settings.schema import ModelSettings
+
+            chosen = settings.models.get(ref, ModelSettings()).model_copy(update={"favourite": on})
+            return settings.model_copy(update={"models": {**settings.models, ref: chosen}})
+
+        self._tasks.spawn(self._change(edit), name="save a favourite")
+
+    async def _refresh(self) -> None:
+        with contextlib.suppress(KnownError):
+            await self.load()
+
+    async def _choose(self, session: str, ref: str, *, for_new_chats: bool) -> None:
+        def edit(settings: Settings) -> Settings:
+            general = settings.general.model_copy(update={"default_model": ref})
+            return settings.model_copy(update={"general": general})
+
+        try:
+            await self._bridge.set_model(session, ref)
+        except KnownError as error:
+            self.failed.emit(str(error))
+            return
+        if for_new_chats and ref != self.default_ref:
+            await self._change(edit)
+
+    async def _change(self, edit: Edit) -> None:
+        try:
+            await self._bridge.change_settings(edit)
+        except KnownError as error:
+            self.failed.emit(str(error))

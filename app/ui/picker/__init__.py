@@ -1,0 +1,1 @@
+"""The panel in which a chat's model is chosen."""

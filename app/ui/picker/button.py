@@ -1,0 +1,75 @@
+"""The button in a chat's header that names its model."""
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QIcon, QResizeEvent
+from PySide6.QtWidgets import QPushButton, QSizePolicy
+
+from app.ui.theme import Theme, tinted_icon
+from app.ui.tooltip import plain_tooltip
+
+_SIGN = "  ▾"
+
+
+class ModelButton(QPushButton):
+    """Shows a name, cut where it doesn't fit, and a warning sign if the model can't be asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("modelButton")
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self._name = self._shown = self._warning = self._reason = ""
+        self._warning_icon = QIcon()
+        self.hide()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw the sign in the colours of `theme`, and with its zoom."""
+        self._warning_icon = tinted_icon("triangle-alert", theme.error, disabled=theme.error)
+        self.setIconSize(QSize(theme.px(16), theme.px(16)))
+        self._show()
+
+    def show_model(self, name: str, *, warning: str = "") -> None:
+        """Show which model the chat has; `warning` is a sentence. Without a name there is nothing to press."""
+        self._name, self._warning = name, warning
+        self.setVisible(bool(name))
+        self._show()
+
+    def allow(self, *, on: bool, reason: str = "") -> None:
+        """Let a model be chosen or not; `reason` is a sentence about why not."""
+        self.setEnabled(on)
+        self._reason = "" if on else reason
+        self._show()
+
+    def sizeHint(self) -> QSize:
+        hint = super().sizeHint()
+        metrics = self.fontMetrics()
+        missing = metrics.horizontalAdvance(self._name + _SIGN) - metrics.horizontalAdvance(self._shown)
+        return QSize(hint.width() + max(0, missing), hint.height())
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(self.fontMetrics().horizontalAdvance("mmmm" + _SIGN), super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._elide()
+
+    def _show(self) -> None:
+        self.setIcon(self._warning_icon if self._warning else QIcon())
+        name = self.tr("Model: {name}").format(name=self._name)
+        self.setAccessibleName(name)
+        sentences = [
+            self._warning,
+            self._reason or self.tr("Choose another model: it answers from the next message on."),
+        ]
+        said = " ".join(filter(None, sentences))
+        self.setAccessibleDescription(said)
+        keys = self.tr("Ctrl+L")
+        self.setToolTip(plain_tooltip(f"{name} ({keys})\n{said}"))
+        self._elide()
+        self.updateGeometry()
+
+    def _elide(self) -> None:
+        metrics = self.fontMetrics()
+        frame = super().sizeHint().width() - metrics.horizontalAdvance(self._shown)
+        room = min(self.width(), self.maximumWidth()) - frame - metrics.horizontalAdvance(_SIGN)
+        self._shown = metrics.elidedText(self._name, Qt.TextElideMode.ElideRight, max(room, 0)) + _SIGN
+        self.setText(self._shown.replace("&", "&&"))
