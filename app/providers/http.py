@@ -5,7 +5,6 @@ nothing from the environment but proxies: no certificates, no `.netrc`.
 """
 
 import contextlib
-import ipaddress
 import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -16,6 +15,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from app.domain.errors import ErrorKind, ProviderError
+from app.settings.addresses import is_local
 
 if TYPE_CHECKING:
     import httpx2
@@ -66,21 +66,6 @@ class Heartbeat:
 
 _LISTENER: ContextVar[Heartbeat | None] = ContextVar("heartbeat of the request being sent", default=None)
 """One client carries the streams of many chats; the context tells whose request is being sent."""
-
-
-def is_local(base_url: str) -> bool:
-    """Say whether an address belongs to this computer or the network it stands in.
-
-    So are loopback and private IP addresses, names without a dot, and names under `.local` and `.localhost`.
-    """
-    host = (urlsplit(base_url).hostname or "").rstrip(".")
-    try:
-        address = ipaddress.ip_address(host.partition("%")[0])
-    except ValueError:
-        return "." not in host or host.endswith((".local", ".localhost"))
-    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
-        address = address.ipv4_mapped
-    return not address.is_global
 
 
 def time_limits(base_url: str) -> TimeLimits:

@@ -107,7 +107,7 @@ def _is_local_host(host: str) -> bool:
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
-        return "." not in host or host.endswith(_LOCAL_ENDINGS)
+        return bool(host) and ("." not in host or host.endswith(_LOCAL_ENDINGS))
     if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
         address = address.ipv4_mapped
     return not address.is_global

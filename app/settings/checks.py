@@ -15,7 +15,7 @@ from app.settings.addresses import AddressProblem, read_address
 from app.settings.schema import Network, Settings
 
 BUILT_IN_ID: Final = "practice"
-PROXY_SCHEMES: Final = ("http", "https", "socks5")
+PROXY_SCHEMES: Final = ("http", "https", "socks5", "socks5h")
 
 Place = tuple[int | str, ...]
 """Where a value stands: names of fields, keys and positions, from the outside in."""
@@ -55,6 +55,12 @@ def mend(value: dict[str, object]) -> tuple[Settings, tuple[Problem, ...]]:
                 _remove(value, place)
                 removed.append(place)
     return result, tuple(dict.fromkeys(found))
+
+
+def describe(error: ValidationError) -> str:
+    """Return what is wrong with a value that never became part of the settings: a sentence for people."""
+    detail = error.errors()[0]
+    return _of_types(detail["loc"], detail["type"], detail.get("ctx", {}), {}).text
 
 
 def _reachable(value: object, place: Place) -> Place:
@@ -173,7 +179,7 @@ def _of_types(place: Place, kind: str, limits: Mapping[str, object], value: obje
     subject = _FIELDS.get(field, f"“{field}”") + (f" of {owner}" if owner else "")
     if len(place) == 2 and place[0] in ("endpoints", "models"):
         subject = f"What is said about {owner}"
-    is_needed = kind == "missing" or (place[0] == "endpoints" and field in _NEEDED.get(len(place), ()))
+    is_needed = kind == "missing" or (place[:1] == ("endpoints",) and field in _NEEDED.get(len(place), ()))
     return Problem(place[:-1] if is_needed else place, f"{subject} {_reason(kind, limits)}.")
 
 

@@ -10,9 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from pydantic import ValidationError
+
 from app.disk import Stamp, make_private_folder, storage_error, write_atomic
 from app.domain.errors import KnownError
-from app.settings.checks import mend, validate
+from app.settings.checks import describe, mend, validate
 from app.settings.schema import Settings
 
 Edit = Callable[[Settings], Settings]
@@ -86,7 +88,10 @@ class SettingsStore:
         current = self._known
         if current is None or self._look() != self._stamp:
             current = self.load()
-        changed = edit(current)
+        try:
+            changed = edit(current)
+        except ValidationError as error:
+            raise KnownError(describe(error)) from error
         return current if changed == current else self.save(changed)
 
     def _look(self) -> Stamp | None:
