@@ -24,7 +24,7 @@ NO_KEY: Final = "There is no key for {name} yet. Enter one in Settings, Provider
 def make_remote(endpoint: Endpoint, cards: tuple[ModelCard, ...], get_key: GetKey, network: Network) -> RemoteProvider:
     """Return the provider that speaks the dialect of `endpoint`."""
     if endpoint.dialect == "anthropic":
-        from app.providers.anthropic.provider import AnthropicProvider
+        from app.providers.anthropic.api import AnthropicProvider
 
         return AnthropicProvider(endpoint, cards, get_key=get_key, network=network)
     from app.providers.openai.api import OpenAIProvider
