@@ -52,7 +52,7 @@ class ChatReader:
         if isinstance(choice, Mapping):
             # A reply in one piece has a message where a stream has deltas.
             yield from self._read_delta(choice.get("delta") or choice.get("message"))
-            self._finish = text_in(choice, "finish_reason") or self._finish
+            self._finish = text_in(choice, "finish_reason").lower() or self._finish
         usage = _usage(chunk.get("usage"))
         if usage is not None and usage != self._usage:
             self._usage = usage

@@ -17,7 +17,7 @@ class ThinkTags:
 
     def __init__(self) -> None:
         self._held = ""
-        """What may become a tag, or white space before the answer."""
+        """What may become a tag, or white space after one."""
         self._state = "start"
 
     def add(self, text: str) -> Iterator[Piece]:
@@ -29,6 +29,8 @@ class ThinkTags:
         self._held += text
         if self._state == "start":
             yield from self._begin()
+        if self._state == "opened" and self._held.strip():
+            self._held, self._state = self._held.lstrip(), "thought"
         if self._state == "thought":
             yield from self._think()
         if self._state == "gap" and self._held.strip():
@@ -46,7 +48,7 @@ class ThinkTags:
     def _begin(self) -> Iterator[Piece]:
         beginning = self._held.lstrip()
         if beginning.startswith(self.OPEN):
-            self._held, self._state = beginning.removeprefix(self.OPEN).lstrip(), "thought"
+            self._held, self._state = beginning.removeprefix(self.OPEN), "opened"
         elif not self.OPEN.startswith(beginning):
             held, self._held, self._state = self._held, "", "text"
             yield TextPiece(held)

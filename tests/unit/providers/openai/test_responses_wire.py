@@ -1,0 +1,145 @@
+import pytest
+
+from app.domain.errors import BugError
+from app.domain.models import Abilities
+from app.domain.rows import Row, ToolState
+from app.providers.openai.responses_wire import arguments
+from tests.unit.providers.openai.build import LOOK, PDF, PNG, call, media, model, request, thought, user
+
+REPLAY = {"id": "rs_1", "encrypted_content": "ENC", "summary": [{"type": "summary_text", "text": "Hm."}]}
+REASONING = {"type": "reasoning", **REPLAY}
+
+
+def items(*rows: Row) -> object:
+    return arguments(request(*rows), Abilities())["input"]
+
+
+def said(text: str) -> dict[str, object]:
+    content = [{"type": "output_text", "text": text, "annotations": []}]
+    return {"type": "message", "role": "assistant", "content": content}
+
+
+def asked(*texts: str) -> dict[str, object]:
+    return {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text} for text in texts]}
+
+
+def test_a_request_leaves_nothing_behind_at_the_provider() -> None:
+    body = arguments(request(user("Hi"), system="Be kind.", max_tokens=900), Abilities())
+
+    assert body == {
+        "model": "m",
+        "instructions": "Be kind.",
+        "input": [asked("Hi")],
+        "stream": True,
+        "store": False,
+        "truncation": "disabled",
+        "include": ["reasoning.encrypted_content"],
+        "max_output_tokens": 900,
+    }
+
+
+@pytest.mark.parametrize(
+    ("reasons", "expected"),
+    [
+        (True, {"include": ["reasoning.encrypted_content"], "reasoning": {"summary": "auto"}}),
+        (None, {"include": ["reasoning.encrypted_content"]}),
+        (False, {}),
+    ],
+)
+def test_only_models_that_may_reason_are_asked_for_it(reasons: bool | None, expected: dict[str, object]) -> None:
+    body = arguments(request(user("Hi")), Abilities(reasons=reasons))
+
+    assert {name: body[name] for name in ("include", "reasoning") if name in body} == expected
+
+
+def test_tools_are_advertised_without_strictness() -> None:
+    body = arguments(request(user("Hi"), tools=(LOOK,)), Abilities())
+
+    assert body["tools"] == [
+        {
+            "type": "function",
+            "name": "look",
+            "description": "Looks it up.",
+            "parameters": LOOK.input_schema,
+            "strict": False,
+        }
+    ]
+
+
+def test_pictures_and_pdf_go_as_data_urls() -> None:
+    sent = items(user("See", media(PNG, "image/png"), media(PDF, "application/pdf", "a.pdf")))
+
+    assert sent == [
+        {
+            "type": "message",
+            "role": "user",
+            "content": [
+                {"type": "input_text", "text": "See"},
+                {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0K", "detail": "auto"},
+                {"type": "input_file", "filename": "a.pdf", "file_data": "data:application/pdf;base64,JVBERi0xLjc="},
+            ],
+        }
+    ]
+
+
+def test_a_file_without_its_content_is_a_bug() -> None:
+    with pytest.raises(BugError):
+        items(user(media(b"other", "image/png")))
+
+
+def test_calls_keep_their_order_and_their_outputs_follow() -> None:
+    sent = items(user("Go"), model(thought("Hm.", **REPLAY), "Looking.", call("c1", "one"), call("c2", {"n": 2})))
+
+    assert sent == [
+        asked("Go"),
+        REASONING,
+        said("Looking."),
+        {"type": "function_call", "call_id": "c1", "name": "look", "arguments": '{"q":"c1"}'},
+        {"type": "function_call", "call_id": "c2", "name": "look", "arguments": '{"q":"c2"}'},
+        {"type": "function_call_output", "call_id": "c1", "output": "one"},
+        {"type": "function_call_output", "call_id": "c2", "output": '{"n":2}'},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ("interrupted", "This call was interrupted. Whether it had an effect is unknown."),
+        ("pending", "This call was interrupted. Whether it had an effect is unknown."),
+        ("denied", "The user did not allow this call. It was not run."),
+        ("failed", "The tool failed without saying why."),
+        ("done", "(no output)"),
+    ],
+)
+def test_a_call_without_output_says_how_it_ended(state: ToolState, words: str) -> None:
+    sent = items(model(call("c1", None, state)))
+
+    assert isinstance(sent, list)
+    assert sent[-1] == {"type": "function_call_output", "call_id": "c1", "output": words}
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        # Before each of the items it belongs to.
+        (
+            model(thought("", **REPLAY), "A", thought("", **{**REPLAY, "id": "rs_2"}), "B"),
+            [REASONING, said("A"), {**REASONING, "id": "rs_2"}, said("B")],
+        ),
+        # Interrupted right after it: refused if it stands alone.
+        (model("A", thought("Hm.", **REPLAY)), [said("A")]),
+        # Of another dialect, or never encrypted.
+        (model(thought("Hm.", signature="c2ln"), "A"), [said("A")]),
+        (model(thought("Hm."), "A"), [said("A")]),
+    ],
+)
+def test_reasoning_goes_back_only_before_what_followed_it(row: Row, expected: object) -> None:
+    assert items(row) == expected
+
+
+def test_rows_without_anything_to_send_are_left_out() -> None:
+    assert items(user(""), model(""), user("Hi", "there")) == [asked("Hi", "there")]
+
+
+def test_half_a_surrogate_pair_does_not_stop_a_request() -> None:
+    assert items(user("a\ud83d"), model("b\ude00")) == [asked("a?"), said("b?")]
