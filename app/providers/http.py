@@ -5,6 +5,7 @@ nothing from the environment but proxies: no certificates, no `.netrc`.
 """
 
 import contextlib
+import logging
 import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     import httpx2
 
     from app.settings.schema import Endpoint, Network
+
+log = logging.getLogger(__name__)
 
 CONNECT_SECONDS: Final = 10.0
 READ_SECONDS: Final = 300.0
@@ -154,25 +157,33 @@ def _without_password(url: str) -> str:
 
 
 async def _listen(response: "httpx2.Response") -> None:
+    request = response.request
+    what = f"{request.method} {request.url.host}{request.url.path}"
+    log.debug("%s: %d", what, response.status_code)
     heartbeat = _LISTENER.get()
     if heartbeat is not None:
         heartbeat.beat()
-        response.stream = _listening(response.stream, heartbeat)
+        response.stream = _listening(response.stream, heartbeat, what)
 
 
-def _listening(stream: object, heartbeat: Heartbeat) -> "httpx2.AsyncByteStream":
+def _listening(stream: object, heartbeat: Heartbeat, what: str) -> "httpx2.AsyncByteStream":
     import httpx2
 
     assert isinstance(stream, httpx2.AsyncByteStream)
     inner = stream
+    begun = time.monotonic()
+    size = 0
 
     class Listening(httpx2.AsyncByteStream):
         async def __aiter__(self) -> AsyncIterator[bytes]:
+            nonlocal size
             async for chunk in inner:
                 heartbeat.beat()
+                size += len(chunk)
                 yield chunk
 
         async def aclose(self) -> None:
             await inner.aclose()
+            log.debug("%s: %d bytes in %.1f s", what, size, time.monotonic() - begun)
 
     return Listening()

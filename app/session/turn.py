@@ -73,7 +73,9 @@ async def run_turn(turn: TurnEnv, item: Input, accepted: "asyncio.Future[Outcome
     if isinstance(plan, Refused):
         accepted.set_result(plan)
         return
-    plan = replace(plan, request=await run_blocking(prepare, plan.request, plan.card, turn.env.counter))
+    plan = replace(
+        plan, request=await run_blocking(prepare, plan.request, plan.card, turn.store.blobs, turn.env.counter)
+    )
     try:
         if plan.rows:
             await run_to_end(turn.append(plan.rows), turn.env.tasks, name="append")
