@@ -202,9 +202,9 @@ def _owner_of(place: Place, value: object) -> str:
 def _reason(kind: str, limits: Mapping[str, object]) -> str:
     reasons = {
         "missing": "is missing",
-        "greater_than_equal": f"must be {limits.get('ge')} or more",
-        "less_than_equal": f"must be {limits.get('le')} or less",
-        "greater_than": f"must be more than {limits.get('gt')}",
+        "greater_than_equal": f"must be {_figure(limits.get('ge'))} or more",
+        "less_than_equal": f"must be {_figure(limits.get('le'))} or less",
+        "greater_than": f"must be more than {_figure(limits.get('gt'))}",
         "string_too_short": "may not be empty",
         "string_too_long": f"may have {limits.get('max_length')} characters at most",
         "string_pattern_mismatch": "may have small letters, digits and hyphens only, 40 at most",
@@ -213,7 +213,12 @@ def _reason(kind: str, limits: Mapping[str, object]) -> str:
     return reasons.get(kind) or _reason_of_shape(kind)
 
 
+def _figure(limit: object) -> str:
+    return f"{limit:,.12g}" if isinstance(limit, int | float) else str(limit)
+
+
 def _reason_of_shape(kind: str) -> str:
     shapes = {"int": "a whole number", "float": "a number", "bool": "true or false", "string": "text"}
     shapes |= {"finite": "a number", "datetime": "a time", "timezone": "a time", "dict": "a group", "model": "a group"}
+    shapes |= {"tuple": "a list"}
     return f"must be {shapes.get(kind.partition('_')[0], 'something else')}"

@@ -121,7 +121,7 @@ class SettingsStore:
         if self._owed is None:
             return
         name = f"{self.path.name}.{hashlib.sha256(self._owed).hexdigest()[:12]}.damaged"
-        if not self.path.with_name(name).exists():
+        if not self.path.with_name(name).is_file():
             write_atomic(self.path.with_name(name), self._owed, what=f"A copy of {self.path.name}")
         self.set_aside = name
         self._owed = None
