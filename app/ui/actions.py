@@ -16,6 +16,7 @@ class Actions:
 
     new_chat: QAction
     recently_deleted: QAction
+    settings: QAction
     quit: QAction
     undo: QAction
     redo: QAction
@@ -52,6 +53,7 @@ def make_actions(window: QMainWindow) -> Actions:
     actions = Actions(
         new_chat=action(_tr("&New chat"), Keys.New),
         recently_deleted=action(_tr("Recently &deleted…")),
+        settings=action(_tr("&Settings…")),
         quit=action(_tr("&Quit"), "Ctrl+Q"),
         undo=action(_tr("&Undo"), Keys.Undo),
         redo=action(_tr("&Redo"), Keys.Redo),
@@ -76,6 +78,9 @@ def make_actions(window: QMainWindow) -> Actions:
     )
     actions.quit.setMenuRole(QAction.MenuRole.QuitRole)
     actions.about.setMenuRole(QAction.MenuRole.AboutRole)
+    actions.settings.setMenuRole(QAction.MenuRole.PreferencesRole)
+    # Few systems have keys of their own for it.
+    actions.settings.setShortcuts(QKeySequence.keyBindings(Keys.Preferences) or [QKeySequence("Ctrl+,")])
     actions.show_chats.setCheckable(True)
     # The plus of many keyboards needs Shift.
     actions.zoom_in.setShortcuts([*QKeySequence.keyBindings(Keys.ZoomIn), QKeySequence("Ctrl+=")])
@@ -87,6 +92,8 @@ def _make_menus(window: QMainWindow, actions: Actions) -> None:
     bar = window.menuBar()
     file = bar.addMenu(_tr("&File"))
     file.addActions([actions.new_chat, actions.recently_deleted])
+    file.addSeparator()
+    file.addAction(actions.settings)
     file.addSeparator()
     file.addAction(actions.quit)
     edit = bar.addMenu(_tr("&Edit"))

@@ -32,6 +32,7 @@ class ChatsPanel(QWidget):
     clicked = Signal()
     """A chat was clicked, or Enter pressed on it: the person means to go on in it."""
     delete_requested = Signal(str)
+    settings_requested = Signal()
 
     def __init__(self, model: ChatsModel, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -42,6 +43,9 @@ class ChatsPanel(QWidget):
         self._new = QPushButton(self.tr("New chat"))
         self._new.setObjectName("newChat")
         self._new.clicked.connect(self.new_requested)
+        self.settings = QPushButton(self.tr("Settings"))
+        self.settings.setObjectName("newChat")
+        self.settings.clicked.connect(self.settings_requested)
         self.list = _ChatList()
         self.list.setObjectName("chatList")
         self.list.setAccessibleName(self.tr("Chats"))
@@ -59,12 +63,16 @@ class ChatsPanel(QWidget):
         layout.setSpacing(8)
         layout.addWidget(self._new)
         layout.addWidget(self.list, 1)
+        layout.addWidget(self.settings)
         self.set_theme(theme)
 
     def set_theme(self, theme: Theme) -> None:
         """Draw in the colours of `theme`."""
-        self._new.setIcon(tinted_icon("plus", theme.text))
-        self._new.setIconSize(QSize(theme.px(16), theme.px(16)))
+        size = theme.px(16)
+        self._new.setIcon(tinted_icon("plus", theme.text, size=size))
+        self._new.setIconSize(QSize(size, size))
+        self.settings.setIcon(tinted_icon("settings", theme.text, size=size))
+        self.settings.setIconSize(QSize(size, size))
         self.list.scheduleDelayedItemsLayout()
         self._delegate.theme = theme
         self.list.viewport().update()

@@ -36,6 +36,7 @@ from app.ui.window_state import (
 
 if TYPE_CHECKING:  # Made when it is first opened.
     from app.ui.picker.panel import ModelPicker
+    from app.ui.settings.window import SettingsWindow
 
 NARROW_PX: Final = 620
 """Below this width, before any zoom, the list of chats and the chat take turns."""
@@ -74,6 +75,7 @@ class MainWindow(QMainWindow):
         self.panel = ChatsPanel(self.chats_model, theme)
         self.page = ChatPage(theme)
         self._picker: ModelPicker | None = None
+        self._settings: SettingsWindow | None = None
         self._splitter = QSplitter(Qt.Orientation.Horizontal)
         self._splitter.setHandleWidth(1)
         self._splitter.setChildrenCollapsible(False)
@@ -94,6 +96,7 @@ class MainWindow(QMainWindow):
 
     def start(self) -> None:
         """Load the list of chats and open the one that was open last."""
+        self._tasks.spawn(self._use_settings(), name="use the settings")
         self._tasks.spawn(self._load(), name="load chats")
         # Made while the engine starts.
         self.page.transcript.set_items([], more_above=False)
@@ -113,6 +116,8 @@ class MainWindow(QMainWindow):
             self._keep_window_state()
             self.appearance.save_pending()
             self.controller.save_draft()
+            if self._settings is not None:
+                self._settings.close()
             self.hide()
             self.closed.emit()
 
@@ -193,9 +198,11 @@ class MainWindow(QMainWindow):
             self.controller.hear(event)
 
     async def _use_settings(self) -> None:
-        """Look as the settings say from now on; without them, as before."""
+        """Be as the settings say from now on; without them, as before."""
         with contextlib.suppress(KnownError):
-            self.appearance.use(await self._bridge.settings())
+            settings = await self._bridge.settings()
+            self.appearance.use(settings)
+            self.page.composer.set_enter_sends(on=settings.general.enter_sends)
 
     # Models
 
@@ -273,6 +280,7 @@ class MainWindow(QMainWindow):
         actions = self.actions_
         actions.new_chat.triggered.connect(self.chats.new)
         actions.recently_deleted.triggered.connect(self._show_deleted)
+        actions.settings.triggered.connect(self.show_settings)
         actions.quit.triggered.connect(self.close)
         actions.rename.triggered.connect(self._rename_open_chat)
         actions.delete.triggered.connect(self._delete_open_chat)
@@ -290,6 +298,7 @@ class MainWindow(QMainWindow):
         self.panel.open_requested.connect(self.chats.open)
         self.panel.clicked.connect(self._show_chat_pane)
         self.panel.delete_requested.connect(self._delete_chat)
+        self.panel.settings_requested.connect(self.show_settings)
         self.chats.open_changed.connect(self._show_chat)
         self.chats.entered.connect(self._show_chat_pane)
         self.chats.title_changed.connect(self._show_title)
@@ -332,6 +341,10 @@ class MainWindow(QMainWindow):
         title, model = self.chats.open_title(), self.chats.open_model()
         self.page.set_title(title)
         self.page.model_button.show_model(self.models.name(model), warning=self.models.warning(model))
+        if model and not model.startswith("practice/"):
+            self.page.empty.show_model(self.models.name(model), self.models.provider_name(model))
+        else:
+            self.page.empty.show_practice()
         self.setWindowTitle(f"{title} — {APP_NAME}" if title else APP_NAME)
 
     @Slot()
@@ -403,10 +416,27 @@ class MainWindow(QMainWindow):
             )
 
     @Slot()
-    def _show_about(self) -> None:
-        from app.ui.about import AboutDialog
+    def show_settings(self) -> SettingsWindow:
+        """Open the settings, or bring them to the front."""
+        from app.ui.settings.window import SettingsWindow
 
-        AboutDialog(self).open()
+        if self._settings is None:
+            self._settings = SettingsWindow(self._bridge, self._tasks, self)
+            self._settings.link_activated.connect(self._open_link)
+            self._settings.finished.connect(self._forget_settings)
+        self._settings.show()
+        self._settings.raise_()
+        self._settings.activateWindow()
+        return self._settings
+
+    @Slot()
+    def _forget_settings(self) -> None:
+        self._settings = None
+
+    @Slot()
+    def _show_about(self) -> None:
+        window = self.show_settings()
+        window.open_page(window.about)
 
     @Slot()
     def _show_appearance(self) -> None:

@@ -396,11 +396,11 @@ def test_the_right_button_opens_no_chat(desk: Desk) -> None:
 
 def test_about_names_the_licences(desk: Desk) -> None:
     desk.window.actions_.about.trigger()
-    dialog = desk.window.findChild(QDialog)
-    assert dialog is not None
     from PySide6.QtWidgets import QPlainTextEdit
 
-    notices = dialog.findChild(QPlainTextEdit)
+    dialog = desk.window.show_settings()
+    assert dialog.page is dialog.about
+    notices = dialog.about.findChild(QPlainTextEdit)
     assert notices is not None
     assert "LGPL" in notices.toPlainText()
     dialog.close()

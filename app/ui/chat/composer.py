@@ -43,12 +43,15 @@ class ComposerField(QPlainTextEdit):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.document().setDocumentMargin(2)
         self.document().documentLayout().documentSizeChanged.connect(self.updateGeometry)
+        self.enter_sends = True
+        """Off: Ctrl+Enter submits and Enter starts a new line."""
         self._is_composing = False
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        newline = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier
-        if is_enter and not self._is_composing and not event.modifiers() & newline:
+        held = event.modifiers() & (Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier)
+        sends = Qt.KeyboardModifier.NoModifier if self.enter_sends else Qt.KeyboardModifier.ControlModifier
+        if is_enter and not self._is_composing and held == sends:
             event.accept()
             self.submitted.emit()
             return
@@ -207,6 +210,14 @@ class Composer(QWidget):
         self.field.setReadOnly(on or not self._may_write)
         self._show_button()
 
+    def set_enter_sends(self, *, on: bool) -> None:
+        """Say whether Enter sends, or Ctrl+Enter."""
+        if on != self.field.enter_sends:
+            self.field.enter_sends = on
+            if not self._hint_is_error:
+                self.set_hint("")
+            self._show_button()
+
     def set_hint(self, text: str, *, is_error: bool = False) -> None:
         """Show a line below the field; empty shows how to send."""
         self._hint_is_error = is_error
@@ -217,7 +228,11 @@ class Composer(QWidget):
     def _usual_hint(self) -> str:
         if self._is_streaming:
             return self.tr("Esc stops the reply")
-        return self.tr("Enter sends, Shift+Enter starts a new line") if self._may_write else ""
+        if not self._may_write:
+            return ""
+        if self.field.enter_sends:
+            return self.tr("Enter sends, Shift+Enter starts a new line")
+        return self.tr("Ctrl+Enter sends, Enter starts a new line")
 
     @Slot()
     def submit(self) -> None:
@@ -248,7 +263,8 @@ class Composer(QWidget):
 
     def _show_button(self) -> None:
         name = self.tr("Stop the reply") if self._is_streaming else self.tr("Send")
-        keys = self.tr("Esc") if self._is_streaming else self.tr("Enter")
+        send_keys = self.tr("Enter") if self.field.enter_sends else self.tr("Ctrl+Enter")
+        keys = self.tr("Esc") if self._is_streaming else send_keys
         self._button.setIcon(self._stop_icon if self._is_streaming else self._send_icon)
         self._button.setAccessibleName(name)
         self._button.setToolTip(f"{name} ({keys})")

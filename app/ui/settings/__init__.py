@@ -1,0 +1,1 @@
+"""The settings window: one page a module."""

@@ -1,0 +1,286 @@
+"""Providers & keys: who can be asked, what runs on this computer, and how to add more."""
+
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app.domain.connections import FoundServer, KeyState
+from app.settings.schema import ANTHROPIC, OPENAI, Dialect, Endpoint, Maker, Settings
+from app.ui.settings.choices import Choices
+from app.ui.settings.edits import add_endpoint, free_id
+from app.ui.settings.endpoint_form import EndpointForm
+from app.ui.settings.flow_layout import FlowRow
+from app.ui.settings.new_endpoint import NewEndpointForm
+from app.ui.settings.page import SettingRow, SettingsPage, plain_label
+from app.ui.settings.wording import key_sentence
+
+
+class ProvidersPage(SettingsPage):
+    """A list of providers, and one of them or a new one in its place."""
+
+    def __init__(self, choices: Choices) -> None:
+        super().__init__(choices)
+        self.title = self.tr("Providers & keys")
+        self.cards: dict[str, ProviderCard] = {}
+        self.form: EndpointForm | NewEndpointForm | None = None
+        self._states: dict[str, KeyState] = {}
+        self._opens = ""
+        self._overview = QWidget()
+        self._list = QVBoxLayout(self._overview)
+        self._list.setContentsMargins(0, 0, 0, 0)
+        self._list.setSpacing(0)
+        self.column.addWidget(self._overview)
+        self._make_overview()
+
+    def show_settings(self, settings: Settings, *, is_forced: bool) -> None:
+        self._show_cards(settings)
+        present = {endpoint.maker for endpoint in settings.endpoints}
+        self._add_anthropic.setVisible("anthropic" not in present)
+        self._add_openai.setVisible("openai" not in present)
+        if isinstance(self.form, EndpointForm):
+            self.form.show_settings(settings, is_forced=is_forced)
+        elif isinstance(self.form, NewEndpointForm):
+            self.form.show_settings(is_refused=is_forced)
+        elif self._opens and settings.endpoint(self._opens) is not None:
+            self.open_endpoint(self._opens)
+
+    def enter(self) -> None:
+        for endpoint in self.choices.settings.endpoints:
+            self._ask_for_key(endpoint.id)
+        self.look_around()
+
+    def look_around(self) -> None:
+        """Look for model servers on this computer."""
+        self._found_row.set_note(self.tr("Looking…"))
+        self.look_again.setEnabled(False)
+        self.choices.ask(
+            self.choices.bridge.discover, self._show_found, owner=self, name="look for servers", fail=self._not_found
+        )
+
+    def open_endpoint(self, endpoint_id: str) -> None:
+        """Show one provider in place of the list."""
+        endpoint = self.choices.settings.endpoint(endpoint_id)
+        if endpoint is not None:
+            self._opens = ""
+            form = EndpointForm(self.choices, endpoint)
+            form.link_wanted.connect(self.link_wanted)
+            form.key_changed.connect(self._show_key_state)
+            form.back_wanted.connect(self.show_list)
+            self._replace_form(form)
+            form.back.setFocus()
+
+    def show_list(self) -> None:
+        """Show all providers again."""
+        known = self.form.endpoint_id if isinstance(self.form, EndpointForm) else ""
+        self._replace_form(None)
+        if known in self.cards:
+            self.cards[known].setFocus()
+
+    def _make_overview(self) -> None:
+        words = self.tr("key address organisation project certificate test connection API secret token base URL remove")
+        heading = plain_label(self.tr("Providers"), name="settingsHeading")
+        self._list.addWidget(heading)
+        cards = QWidget()
+        self._cards = QVBoxLayout(cards)
+        self._cards.setContentsMargins(0, 0, 0, 0)
+        self._cards.setSpacing(6)
+        self._add(
+            SettingRow(
+                "",
+                cards,
+                note=self.tr("The Practice model is built in: it needs neither a key nor a network."),
+                words=words,
+                is_stacked=True,
+            )
+        )
+        self._list.addWidget(plain_label(self.tr("Found on this computer"), name="settingsHeading"))
+        found = QWidget()
+        self._found = QVBoxLayout(found)
+        self._found.setContentsMargins(0, 0, 0, 0)
+        self._found.setSpacing(6)
+        self.look_again = QPushButton(self.tr("Look again"))
+        self.look_again.clicked.connect(self.look_around)
+        self._found.addWidget(FlowRow(self.look_again))
+        self._found_row = self._add(
+            SettingRow("", found, note=" ", words=self.tr("Ollama LM Studio local server"), is_stacked=True)
+        )
+        self._list.addWidget(plain_label(self.tr("Add a provider…"), name="settingsHeading"))
+        self._add_anthropic = _button("Anthropic", lambda: self._add_endpoint(ANTHROPIC))
+        self._add_openai = _button("OpenAI", lambda: self._add_endpoint(OPENAI))
+        self.add_chat = _button(self.tr("OpenAI-compatible…"), lambda: self.open_new("chat"))
+        self.add_messages = _button(self.tr("Anthropic-compatible…"), lambda: self.open_new("anthropic"))
+        self._add(
+            SettingRow(
+                "",
+                FlowRow(self._add_anthropic, self._add_openai, self.add_chat, self.add_messages),
+                note=self.tr("Most servers and services speak like OpenAI's: llama.cpp, vLLM, OpenRouter, Mistral…"),
+                words=self.tr("new custom endpoint server"),
+                is_stacked=True,
+            )
+        )
+
+    def _add(self, row: SettingRow) -> SettingRow:
+        self.rows.append(row)
+        self._list.addWidget(row)
+        return row
+
+    def open_new(self, dialect: Dialect) -> None:
+        """Show the form of a new provider in place of the list."""
+        form = NewEndpointForm(self.choices, dialect)
+        form.back_wanted.connect(self.show_list)
+        form.added.connect(self.open_endpoint)
+        self._replace_form(form)
+        form.address.field.setFocus()
+
+    def _replace_form(self, form: EndpointForm | NewEndpointForm | None) -> None:
+        old, self.form = self.form, form
+        if old is not None:
+            if isinstance(old, EndpointForm):
+                old.test.stop()
+            old.hide()
+            self.column.removeWidget(old)
+            old.deleteLater()
+        self._overview.setVisible(form is None)
+        if form is not None:
+            self.column.addWidget(form)
+            self.scroll_wanted.emit(form)
+
+    def _show_cards(self, settings: Settings) -> None:
+        ids = [endpoint.id for endpoint in settings.endpoints]
+        if ids != list(self.cards):
+            for card in self.cards.values():
+                card.hide()
+                card.deleteLater()
+            self.cards = {endpoint.id: self._make_card(endpoint) for endpoint in settings.endpoints}
+        for endpoint in settings.endpoints:
+            self.cards[endpoint.id].show_endpoint(endpoint, self._states.get(endpoint.id))
+
+    def _make_card(self, endpoint: Endpoint) -> "ProviderCard":
+        card = ProviderCard()
+        card.clicked.connect(lambda: self.open_endpoint(endpoint.id))
+        self._cards.addWidget(card)
+        if self.isVisible() and endpoint.id not in self._states:
+            self._ask_for_key(endpoint.id)
+        return card
+
+    def _ask_for_key(self, endpoint_id: str) -> None:
+        self.choices.ask(
+            lambda: self.choices.bridge.key_state(endpoint_id),
+            lambda state: self._show_key_state(endpoint_id, state),
+            owner=self,
+            name="look for a key",
+            fail=lambda _sentence: None,
+        )
+
+    def _show_key_state(self, endpoint_id: str, state: KeyState) -> None:
+        self._states[endpoint_id] = state
+        endpoint = self.choices.settings.endpoint(endpoint_id)
+        if endpoint is not None and endpoint_id in self.cards:
+            self.cards[endpoint_id].show_endpoint(endpoint, state)
+
+    def _show_found(self, servers: tuple[FoundServer, ...]) -> None:
+        self.look_again.setEnabled(True)
+        while self._found.count() > 1:
+            item = self._found.takeAt(0)
+            widget = item.widget() if item is not None else None
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+        for server in servers:
+            self._found.insertWidget(self._found.count() - 1, self._found_line(server))
+        self._found_row.set_note(
+            "" if servers else self.tr("No other server of Ollama or LM Studio is running on this computer.")
+        )
+
+    def _not_found(self, sentence: str) -> None:
+        self.look_again.setEnabled(True)
+        self._found_row.set_note(sentence)
+
+    def _found_line(self, server: FoundServer) -> QWidget:
+        address = urlsplit(server.base_url).netloc
+        text = self.tr("{name} at {address}, models: {count}")
+        label = plain_label(text.format(name=server.name, address=address, count=server.models))
+        button = QPushButton(self.tr("Add"))
+        button.setAccessibleName(self.tr("Add {name}").format(name=server.name))
+        button.clicked.connect(lambda: self._add_found(server))
+        line = QWidget()
+        layout = QHBoxLayout(line)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(label, 1)
+        layout.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        return line
+
+    def _add_found(self, server: FoundServer) -> None:
+        maker: Maker = "ollama" if server.kind == "ollama" else "lmstudio"
+        endpoint = Endpoint(
+            id=free_id(server.kind, self.choices.settings),
+            name=server.name,
+            maker=maker,
+            base_url=server.base_url,
+            needs_key=False,
+        )
+        self._add_endpoint(endpoint)
+
+    def _add_endpoint(self, endpoint: Endpoint) -> None:
+        self._opens = endpoint.id
+        self.choices.change(add_endpoint(endpoint))
+
+
+def _button(text: str, press: Callable[[], None]) -> QPushButton:
+    button = QPushButton(text)
+    button.clicked.connect(press)
+    return button
+
+
+class ProviderCard(QPushButton):
+    """A provider in the list: its name, where it is, and whether it can be asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("card")
+        self._name = plain_label(name="cardTitle")
+        self._state = plain_label(name="mutedText")
+        for label in (self._name, self._state):
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 8, 12, 8)
+        layout.setSpacing(2)
+        layout.addWidget(self._name)
+        layout.addWidget(self._state)
+
+    def show_endpoint(self, endpoint: Endpoint, state: KeyState | None) -> None:
+        """Say everything about a provider in two lines."""
+        if not endpoint.needs_key:
+            key = self.tr("Needs no key")
+        elif state is None:
+            key = self.tr("Key: not asked for yet")
+        else:
+            # That there is no store at all is said where it matters.
+            problem = state.problem if state.store_name else ""
+            key = f"{key_sentence(state)}. {problem}" if problem else key_sentence(state)
+        host = urlsplit(endpoint.base_url).netloc
+        self._name.setText(endpoint.name)
+        self._state.setText(f"{host}  ·  {key}")
+        self.setAccessibleName(f"{endpoint.name}. {host}. {key}")
+        self.updateGeometry()
+
+    def state_text(self) -> str:
+        """Return what is said of the provider."""
+        return self._state.text()
+
+    def sizeHint(self) -> QSize:
+        layout = self.layout()
+        return layout.sizeHint() if layout is not None else super().sizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        layout = self.layout()
+        return layout.minimumSize() if layout is not None else super().minimumSizeHint()
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        layout = self.layout()
+        return layout.heightForWidth(width) if layout is not None else super().heightForWidth(width)
