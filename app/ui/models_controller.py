@@ -64,6 +64,11 @@ class ModelsController(QObject):
         """Return a model's name for people; of one that nobody knows, its own."""
         return self._names.get(ref) or ref.partition("/")[2] or ref
 
+    def provider_name(self, ref: str) -> str:
+        """Return what people call the provider of a model."""
+        card = next((card for card in (*self.usable, *self.known) if card.ref == ref), None)
+        return card.provider_name if card is not None and card.provider_name else ref.partition("/")[0]
+
     def warning(self, ref: str) -> str:
         """Return a sentence if no request can be sent to a model; empty if it is on offer, or nothing is known yet."""
         if not self.usable or any(card.ref == ref for card in self.usable):

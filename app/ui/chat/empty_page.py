@@ -1,6 +1,6 @@
 """What an empty chat shows: who one is talking to, and three ways to begin."""
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QFontInfo, QIcon, QResizeEvent
 from PySide6.QtWidgets import (
     QApplication,
@@ -20,6 +20,7 @@ COLUMN_WIDTH = 460
 """In pixels, before any zoom."""
 _LOGO = 56
 _HEADING_SCALE = 1.5
+_PROMPTS = 3
 
 
 class EmptyPage(QScrollArea):
@@ -43,17 +44,14 @@ class EmptyPage(QScrollArea):
         layout.addWidget(self._logo)
         self._heading = _label(self.tr("What would you like to try?"))
         layout.addWidget(self._heading)
-        about = _label(
-            self.tr(
-                "You are talking to the Practice model: a small rule-based assistant inside Muntin. "
-                "It works offline, needs no key, and everything you write stays on this computer."
-            )
-        )
-        about.setObjectName("mutedText")
-        layout.addWidget(about)
+        self._about = _label("")
+        self._about.setObjectName("mutedText")
+        layout.addWidget(self._about)
         layout.addSpacing(8)
-        for prompt in (self.tr("What is Muntin?"), self.tr("help"), self.tr("write 300 words")):
-            layout.addWidget(self._prompt_button(prompt))
+        self._prompts = [self._prompt_button() for _ in range(_PROMPTS)]
+        for button in self._prompts:
+            layout.addWidget(button)
+        self.show_practice()
         holder = QWidget()
         holder.setObjectName("emptyPage")
         holder.setMinimumWidth(1)
@@ -72,10 +70,9 @@ class EmptyPage(QScrollArea):
         """Show everything with the zoom of `theme`."""
         size = theme.px(_LOGO)
         self._logo.setPixmap(QIcon(str(resource("icons", "muntin.svg"))).pixmap(QSize(size, size)))
-        font = QApplication.font()
-        font.setPointSizeF(QFontInfo(font).pointSizeF() * _HEADING_SCALE)
-        font.setBold(True)
-        self._heading.setFont(font)
+        points = QFontInfo(QApplication.font()).pointSizeF() * _HEADING_SCALE
+        # A font that is set is lost where the style sheet of the program takes over.
+        self._heading.setStyleSheet(f"font-size: {points:.1f}pt; font-weight: 700")
         self._column_width = theme.px(COLUMN_WIDTH)
         self._fit()
 
@@ -86,13 +83,71 @@ class EmptyPage(QScrollArea):
     def _fit(self) -> None:
         self._column.setFixedWidth(min(self._column_width, self.viewport().width()))
 
-    def _prompt_button(self, prompt: str) -> QPushButton:
-        button = QPushButton(prompt)
-        button.setObjectName("prompt")
-        button.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        button.setToolTip(self.tr("Send “{prompt}”").format(prompt=prompt))
-        button.clicked.connect(lambda: self.prompt_chosen.emit(prompt))
+    def show_practice(self) -> None:
+        """Say that the built-in model answers, and offer what it can do."""
+        about = self.tr(
+            "You are talking to the Practice model: a small rule-based assistant inside Muntin. "
+            "It works offline, needs no key, and everything you write stays on this computer."
+        )
+        self._offer(about, self.tr("What is Muntin?"), self.tr("help"), self.tr("write 300 words"))
+
+    def show_model(self, name: str, provider: str) -> None:
+        """Say which model answers and who gets what is written."""
+        about = self.tr("You are talking to {name}. What you write is sent to {provider}.")
+        self._offer(
+            about.format(name=name, provider=provider),
+            self.tr("Suggest ten titles for a story set on an island"),
+            self.tr("What should I ask myself before I begin a research project?"),
+            self.tr("Show me how to outline a long article"),
+        )
+
+    def _offer(self, about: str, *prompts: str) -> None:
+        self._about.setText(about)
+        for button, prompt in zip(self._prompts, prompts, strict=True):
+            button.show_prompt(prompt)
+
+    def _prompt_button(self) -> "_PromptButton":
+        button = _PromptButton()
+        button.clicked.connect(lambda: self.prompt_chosen.emit(button.prompt))
         return button
+
+
+class _PromptButton(QPushButton):
+    """Offers a message, in as many lines as it takes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.prompt = ""
+        self.setObjectName("prompt")
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+
+    def show_prompt(self, prompt: str) -> None:
+        self.prompt = prompt
+        self.setToolTip(self.tr("Send “{prompt}”").format(prompt=prompt))
+        self.setAccessibleName(prompt)
+        self._wrap()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._wrap()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._wrap()
+
+    def _wrap(self) -> None:
+        """Break the lines where they end: Qt's own buttons cut them."""
+        metrics = self.fontMetrics()
+        frame = super().sizeHint().width() - metrics.size(0, self.text() or "XXXX").width()
+        lines = [""]
+        for word in self.prompt.split():
+            longer = f"{lines[-1]} {word}".strip()
+            if lines[-1] and metrics.horizontalAdvance(longer) > self.width() - frame:
+                lines.append(word)
+            else:
+                lines[-1] = longer
+        self.setText("\n".join(lines))
 
 
 def _label(text: str) -> QLabel:

@@ -178,8 +178,9 @@ class _Header(QWidget):
         layout.addWidget(self.model)
 
     def set_theme(self, theme: Theme) -> None:
-        self.panel_button.setIcon(tinted_icon("panel-left", theme.muted))
-        self.panel_button.setIconSize(QSize(theme.px(18), theme.px(18)))
+        size = theme.px(18)
+        self.panel_button.setIcon(tinted_icon("panel-left", theme.muted, size=size))
+        self.panel_button.setIconSize(QSize(size, size))
         self.model.set_theme(theme)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -17,14 +17,15 @@ class ModelButton(QPushButton):
         super().__init__()
         self.setObjectName("modelButton")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self._name = self._shown = self._warning = self._reason = ""
+        self._name = self._warning = self._reason = ""
         self._warning_icon = QIcon()
         self.hide()
 
     def set_theme(self, theme: Theme) -> None:
         """Draw the sign in the colours of `theme`, and with its zoom."""
-        self._warning_icon = tinted_icon("triangle-alert", theme.error, disabled=theme.error)
-        self.setIconSize(QSize(theme.px(16), theme.px(16)))
+        size = theme.px(16)
+        self._warning_icon = tinted_icon("triangle-alert", theme.error, disabled=theme.error, size=size)
+        self.setIconSize(QSize(size, size))
         self._show()
 
     def show_model(self, name: str, *, warning: str = "") -> None:
@@ -40,10 +41,8 @@ class ModelButton(QPushButton):
         self._show()
 
     def sizeHint(self) -> QSize:
-        hint = super().sizeHint()
-        metrics = self.fontMetrics()
-        missing = metrics.horizontalAdvance(self._name + _SIGN) - metrics.horizontalAdvance(self._shown)
-        return QSize(hint.width() + max(0, missing), hint.height())
+        width = self._frame_width() + self._text_width(self._name + _SIGN)
+        return QSize(width, super().sizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
         return QSize(self.fontMetrics().horizontalAdvance("mmmm" + _SIGN), super().minimumSizeHint().height())
@@ -68,8 +67,17 @@ class ModelButton(QPushButton):
         self.updateGeometry()
 
     def _elide(self) -> None:
-        metrics = self.fontMetrics()
-        frame = super().sizeHint().width() - metrics.horizontalAdvance(self._shown)
-        room = min(self.width(), self.maximumWidth()) - frame - metrics.horizontalAdvance(_SIGN)
-        self._shown = metrics.elidedText(self._name, Qt.TextElideMode.ElideRight, max(room, 0)) + _SIGN
-        self.setText(self._shown.replace("&", "&&"))
+        room = min(self.width(), self.maximumWidth()) - self._frame_width()
+        shown = self._name + _SIGN
+        if self._text_width(shown) > room:
+            room -= self._text_width(_SIGN)
+            shown = self.fontMetrics().elidedText(self._name, Qt.TextElideMode.ElideRight, max(room, 0)) + _SIGN
+        self.setText(shown.replace("&", "&&"))
+
+    def _frame_width(self) -> int:
+        """Return what border, padding and sign take."""
+        # Of an empty text Qt thinks that it was four letters.
+        return super().sizeHint().width() - self._text_width(self.text().replace("&&", "&") or "XXXX")
+
+    def _text_width(self, text: str) -> int:
+        return self.fontMetrics().size(Qt.TextFlag.TextSingleLine, text).width()

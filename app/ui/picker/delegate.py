@@ -14,6 +14,8 @@ _SMALL: Final = 0.88
 _ICON: Final = 15
 _PADDING: Final = 10
 _GAP: Final = 6
+_ROOM_FOR_SIGNS: Final = 240
+"""A narrower row needs its room for words; what the model can do is in its tooltip."""
 
 
 class EntryDelegate(QStyledItemDelegate):
@@ -57,7 +59,9 @@ class EntryDelegate(QStyledItemDelegate):
             case EntryKind.HEADING | EntryKind.NOTE:
                 self._paint_quiet(painter, option, entry)
             case EntryKind.KEYLESS:
-                self._paint_line(painter, option.font, rect.adjusted(self._check_room(), 0, 0, 0), entry, is_selected)
+                self._paint_line(
+                    painter, option.font, rect.adjusted(self._theme.px(_PADDING), 0, 0, 0), entry, is_selected
+                )
             case EntryKind.MODEL:
                 self._paint_model(painter, option, index, entry)
         painter.restore()
@@ -92,22 +96,19 @@ class EntryDelegate(QStyledItemDelegate):
         is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
         quiet = theme.selection_text if is_selected else theme.muted
         rect = option.rect.adjusted(px(_PADDING), px(5), -px(_PADDING), -px(5))
-        size = px(_ICON)
-        star = QRect(rect.right() - size, rect.center().y() - size // 2, size, size)
-        colour = theme.accent if card.is_favourite and not is_selected else quiet
-        self._icon("star", colour, is_full=card.is_favourite).paint(painter, star)
+        star = theme.accent if card.is_favourite and not is_selected else quiet
+        signs = [self._icon("star", star, is_full=card.is_favourite)]
         if index.data(IS_CURRENT_ROLE):
-            check = QRect(rect.left(), rect.center().y() - size // 2, size, size)
-            self._icon("check", quiet).paint(painter, check)
-        rect.setLeft(option.rect.left() + self._check_room())
-        rect.setRight(star.left() - px(_GAP))
+            signs.append(self._icon("check", quiet))
+        if rect.width() >= px(_ROOM_FOR_SIGNS):
+            signs += [self._icon(name, quiet) for name, _words in reversed(ability_texts(card))]
+        size = px(_ICON)
+        for sign in signs:
+            sign.paint(painter, rect.right() - size + 1, rect.center().y() - size // 2, size, size)
+            rect.setRight(rect.right() - size - px(_GAP))
         name = QRect(rect.left(), rect.top(), rect.width(), option.fontMetrics.height())
         self._paint_line(painter, option.font, name, entry, is_selected)
-        below = QRect(rect.left(), name.bottom() + px(2), rect.width(), rect.bottom() - name.bottom() - px(2))
-        for sign, _words in reversed(ability_texts(card)):
-            place = QRect(below.right() - size + 1, below.center().y() - size // 2, size, size)
-            self._icon(sign, quiet).paint(painter, place)
-            below.setRight(place.left() - px(_GAP))
+        below = rect.adjusted(0, name.height() + px(2), 0, 0)
         font = _small(option.font)
         painter.setFont(font)
         painter.setPen(quiet)
@@ -137,9 +138,6 @@ class EntryDelegate(QStyledItemDelegate):
         if key not in self._icons:
             self._icons[key] = tinted_icon(name, colour, size=self._theme.px(_ICON), is_full=is_full)
         return self._icons[key]
-
-    def _check_room(self) -> int:
-        return self._theme.px(_PADDING + _ICON + _GAP)
 
 
 def _runs(length: int, places: frozenset[int]) -> list[tuple[int, int]]:
