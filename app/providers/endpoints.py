@@ -54,7 +54,7 @@ class EndpointProviders:
 
     def __init__(self, catalogue: Catalogue, key_of: KeyOf, *, make: MakeRemote = make_remote) -> None:
         """`key_of` returns the key of an endpoint, None if there is none, and raises KnownError."""
-        self._catalogue = catalogue
+        self.catalogue = catalogue
         self._key_of = key_of
         self._make = make
         self._serving: dict[str, tuple[_Recipe, SharedProvider]] = {}
@@ -73,7 +73,7 @@ class EndpointProviders:
         self._serving = {}
         offers = []
         for endpoint in settings.endpoints:
-            offering = Offering(endpoint, self._catalogue, settings.models)
+            offering = Offering(endpoint, self.catalogue, settings.models)
             cards = offering.cards()
             recipe = _Recipe(
                 endpoint.model_copy(update={"models": (), "listed": None}),
@@ -95,8 +95,7 @@ class EndpointProviders:
 
     def make(self, endpoint: Endpoint, network: Network, get_key: GetKey) -> RemoteProvider:
         """Return a provider for trying an endpoint that need not be in the settings; the caller closes it."""
-        cards = Offering(endpoint, self._catalogue, {}).cards()
-        return self._make(endpoint, cards, get_key, network)
+        return self._make(endpoint, Offering(endpoint, self.catalogue, {}).cards(), get_key, network)
 
     async def close(self) -> None:
         """Close every connection. Streams that run end with an error."""

@@ -11,10 +11,12 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
-from app.providers.json_client import JsonClient
+from app.providers.json_client import REQUEST_SECONDS, JsonClient
 from app.settings.schema import ListedModel
 
 PARALLEL_REQUESTS: Final = 4
+DESCRIBE_SECONDS: Final = 30.0
+"""For all models together; those that come later stay without a description."""
 _NUM_CTX: Final = re.compile(r"^num_ctx\s+(\d+)\s*$", re.MULTILINE)
 _LMSTUDIO_OWNER: Final = re.compile(r"organization[-_]owner")
 
@@ -37,8 +39,13 @@ async def count_ollama_models(client: JsonClient, root: str, *, seconds: float) 
 
 async def count_lmstudio_models(client: JsonClient, root: str, *, seconds: float) -> int | None:
     """Return how many models for chat the LM Studio at `root` has, None if that is no LM Studio."""
-    entries = _entries(await client.get(f"{root}/api/v0/models", seconds=seconds), "data")
-    if entries is not None and all(isinstance(entry.get("type"), str) for entry in entries):
+    answer = _object(await client.get(f"{root}/api/v0/models", seconds=seconds))
+    entries = _entries(answer, "data")
+    if (
+        answer.get("object") == "list"
+        and entries is not None
+        and all(isinstance(entry.get("type"), str) for entry in entries)
+    ):
         return sum(not _is_embedding(entry) for entry in entries)
     # Versions before 0.3.6 have the shared list alone; the owner is what tells it from that of other servers.
     entries = _entries(await client.get(f"{root}/v1/models", seconds=seconds), "data")
@@ -61,10 +68,13 @@ async def describe_ollama_models(
         for entry in _entries(await client.get(f"{root}/api/ps"), "models") or ()
     }
     turns = asyncio.Semaphore(PARALLEL_REQUESTS)
+    now = asyncio.get_running_loop().time
+    end = now() + DESCRIBE_SECONDS
 
     async def describe(model: ListedModel) -> ListedModel | None:
         async with turns:
-            shown = _object(await client.post(f"{root}/api/show", {"model": model.id}))
+            seconds = min(REQUEST_SECONDS, end - now())
+            shown = _object(await client.post(f"{root}/api/show", {"model": model.id}, seconds=seconds))
         return _ollama_model(model, shown, loaded.get(model.id))
 
     described = await asyncio.gather(*map(describe, models))
@@ -72,14 +82,22 @@ async def describe_ollama_models(
 
 
 def _ollama_model(model: ListedModel, shown: Mapping[str, object], loaded: int | None) -> ListedModel | None:
-    parameters = _NUM_CTX.search(str(shown.get("parameters") or ""))
-    changes: dict[str, object] = {"limit": (_tokens(int(parameters[1])) if parameters else None) or loaded}
+    parameter = _NUM_CTX.search(str(shown.get("parameters") or ""))
+    served = (_tokens(int(parameter[1])) if parameter else None) or loaded
+    made_for = _made_for(shown)
+    changes: dict[str, object] = {"limit": min(served, made_for) if served and made_for else served}
     can = shown.get("capabilities")
     if isinstance(can, list):
         if "completion" not in can and "embedding" in can:
             return None
         changes |= {"sees_pictures": "vision" in can, "calls_tools": "tools" in can, "reasons": "thinking" in can}
     return model.model_copy(update=changes)
+
+
+def _made_for(shown: Mapping[str, object]) -> int | None:
+    """Return the longest context a model was made for: a larger `num_ctx` is cut down to it."""
+    info = _object(shown.get("model_info"))
+    return _tokens(info.get(f"{info.get('general.architecture')}.context_length"))
 
 
 async def describe_lmstudio_models(
@@ -93,9 +111,7 @@ async def describe_lmstudio_models(
     entries = _entries(await client.get(f"{root}/api/v0/models"), "data") or ()
     told = {str(entry.get("id")): entry for entry in entries}
     return tuple(
-        _lmstudio_model(model, told[model.id]) if model.id in told else model
-        for model in models
-        if not _is_embedding(told.get(model.id, {}))
+        _lmstudio_model(model, told.get(model.id, {})) for model in models if not _is_embedding(told.get(model.id, {}))
     )
 
 
@@ -124,4 +140,4 @@ def _object(value: object) -> Mapping[str, object]:
 def _entries(value: object, field: str) -> list[Mapping[str, object]] | None:
     """Return the objects of a list that is answered as `{field: [...]}`, None if it isn't."""
     found = _object(value).get(field)
-    return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else None
+    return found if isinstance(found, list) and all(isinstance(entry, dict) for entry in found) else None

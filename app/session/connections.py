@@ -12,13 +12,17 @@ from typing import Literal
 from pydantic import ValidationError
 
 from app.aio import Clock, TaskSet, run_blocking, run_to_end
-from app.domain.connections import DataReport, KeyPlace, KeyState
+from app.domain.connections import DataReport, FoundServer, KeyPlace, KeyState, TestReport
 from app.domain.errors import KnownError, StorageError
 from app.domain.events import Emit, SettingsChanged
 from app.domain.models import ModelCard
+from app.logs import set_detailed
 from app.providers.base import Provider
 from app.providers.catalogue import load_catalogue
+from app.providers.discovery import Ports, discover
 from app.providers.endpoints import EndpointProviders
+from app.providers.listing import list_chat_models
+from app.providers.probe import Probe
 from app.providers.registry import Offer, Registry
 from app.session.data_size import measure
 from app.settings.schema import Endpoint, Settings
@@ -43,8 +47,12 @@ class Connections:
         emit: Emit,
         clock: Clock,
         tasks: TaskSet,
+        ports: Ports | None = None,
     ) -> None:
-        """`built_in` providers need no endpoint and come first in `registry`, which is kept up here."""
+        """`built_in` providers need no endpoint and come first in `registry`, which is kept up here.
+
+        `ports` are those at which servers on this computer are looked for.
+        """
         self._data_dir = data_dir
         self._registry = registry
         self._built_in = tuple(Offer.built_in(provider) for provider in built_in)
@@ -52,6 +60,7 @@ class Connections:
         self._emit = emit
         self._clock = clock
         self._tasks = tasks
+        self._ports = ports or Ports()
         self._store = SettingsStore(data_dir / "settings.json")
         self._settings: Settings | None = None
         self._changing = asyncio.Lock()
@@ -111,6 +120,52 @@ class Connections:
             endpoint = await self._endpoint(endpoint_id)
             return await run_to_end(self._delete_key(endpoint), self._tasks, name="delete key")
 
+    async def test(self, endpoint: Endpoint, *, key: str = "", model: str = "") -> TestReport:
+        """Try an endpoint step by step, with `key` or else the one that is kept. Changes nothing."""
+        settings, providers = await self._ready_to_ask()
+        self._secrets.note(key)
+
+        async def get_key() -> str | None:
+            return key.strip() or await providers.key(endpoint)
+
+        provider = providers.make(endpoint, settings.network, get_key)
+        try:
+            return await Probe(
+                endpoint,
+                settings.network,
+                provider,
+                get_key=get_key,
+                catalogue=providers.catalogue,
+                model=model or _default_model(settings, endpoint),
+            ).run()
+        finally:
+            await provider.close()
+
+    async def discover(self) -> tuple[FoundServer, ...]:
+        """Return the model servers on this computer that are not among the endpoints yet."""
+        await self.ready()
+        return await discover((self._settings or Settings()).endpoints, ports=self._ports)
+
+    async def refresh_models(self, endpoint_id: str) -> int:
+        """Ask an endpoint for its list, keep it, and return how many models it has.
+
+        Raises ProviderError, StorageError.
+        """
+        endpoint = await self._endpoint(endpoint_id)
+        settings, providers = await self._ready_to_ask()
+        lister = providers.find(endpoint_id)
+        assert lister is not None
+        models = await list_chat_models(
+            lister,
+            endpoint,
+            settings.network,
+            key=await providers.key(endpoint),
+            catalogue=providers.catalogue,
+        )
+        listed = self._clock.now()
+        await self.change(lambda settings: with_endpoint(settings, endpoint_id, models=models, listed=listed))
+        return len(models)
+
     async def data_report(self) -> DataReport:
         """Measure the data folder. Raises StorageError."""
         return await run_blocking(measure, self._data_dir)
@@ -147,6 +202,7 @@ class Connections:
         """Bring the registry in step with the settings and with the keys there may be."""
         assert self._settings is not None
         assert self._providers is not None
+        set_detailed(on=self._settings.privacy.detailed_log)
         self._usable = self._find_usable()
         updated = self._providers.update(self._settings, usable=self._usable)
         self._registry.replace((*self._built_in, *updated.offers), default=self._settings.general.default_model)
@@ -166,6 +222,12 @@ class Connections:
             for endpoint in self._settings.endpoints
             if not endpoint.needs_key or self._secrets.may_have_key(endpoint)
         )
+
+    async def _ready_to_ask(self) -> tuple[Settings, EndpointProviders]:
+        """Return what a request is made with. Raises StorageError."""
+        settings = await self.settings()
+        assert self._providers is not None
+        return settings, self._providers
 
     async def _endpoint(self, endpoint_id: str) -> Endpoint:
         endpoint = (await self.settings()).endpoint(endpoint_id)
@@ -199,6 +261,12 @@ class Connections:
             self._offer()
             self._emit(SettingsChanged())
         return await self._secrets.state(settings.endpoint(endpoint.id) or endpoint)
+
+
+def _default_model(settings: Settings, endpoint: Endpoint) -> str:
+    """Return the model of new chats if it is one of `endpoint`, else an empty text."""
+    provider, _, model = settings.general.default_model.partition("/")
+    return model if provider == endpoint.id else ""
 
 
 def with_endpoint(settings: Settings, endpoint_id: str, **changes: object) -> Settings:

@@ -1,0 +1,345 @@
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from app.aio import TaskSet
+from app.domain.connections import KeyPlace
+from app.domain.errors import ErrorKind, KnownError, ProviderError, StorageError
+from app.domain.events import Event, SettingsChanged
+from app.providers.registry import Registry
+from app.session.connections import Connections
+from app.settings.schema import Appearance, Endpoint, General, ListedModel, ModelSettings, Settings
+from tests.fakes.clock import FakeClock
+from tests.fakes.connections import MemoryStore, make_connections
+from tests.fakes.scripted import ScriptedProvider
+from tests.unit.session.conftest import until
+
+BOX = Endpoint(
+    id="box",
+    name="Box",
+    maker="ollama",
+    base_url="http://127.0.0.1:9/v1",
+    needs_key=False,
+    models=(ListedModel(id="llama", limit=8_192),),
+)
+
+
+@dataclass
+class Desk:
+    """Connections on real files, as the program makes them at its start."""
+
+    root: Path
+    store: MemoryStore = field(default_factory=MemoryStore)
+    environ: dict[str, str] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
+    failures: list[BaseException] = field(default_factory=list)
+    clock: FakeClock = field(default_factory=FakeClock)
+
+    def __post_init__(self) -> None:
+        self.tasks = TaskSet(lambda _name, error: self.failures.append(error))
+        self.start()
+
+    def start(self) -> None:
+        self.registry = Registry()
+        self.connections: Connections = make_connections(
+            self.root,
+            self.registry,
+            [ScriptedProvider()],
+            emit=self.events.append,
+            tasks=self.tasks,
+            clock=self.clock,
+            store=self.store,
+            environ=self.environ,
+        )
+
+    async def close(self) -> None:
+        await self.connections.close()
+        await self.tasks.drain(timeout_seconds=5)
+        assert self.failures == []
+
+    async def offered(self) -> list[str]:
+        await self.connections.ready()
+        return [card.ref for card in self.registry.models()]
+
+    @property
+    def file(self) -> Path:
+        return self.root / "settings.json"
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    made = Desk(tmp_path / "data")
+    yield made
+    await made.close()
+
+
+def adding(*endpoints: Endpoint) -> Callable[[Settings], Settings]:
+    return lambda settings: settings.model_copy(update={"endpoints": (*settings.endpoints, *endpoints)})
+
+
+def choosing(model: str) -> Callable[[Settings], Settings]:
+    return lambda settings: settings.model_copy(update={"general": General(default_model=model)})
+
+
+# --- settings ---
+
+
+async def test_the_first_start_has_the_standard_settings_and_writes_nothing(desk: Desk) -> None:
+    assert await desk.connections.settings() == Settings()
+    assert await desk.connections.set_aside() == ""
+    assert not desk.root.exists()
+    assert desk.events == []
+
+
+async def test_a_change_is_on_disk_before_it_is_told(desk: Desk) -> None:
+    on_disk: list[object] = []
+    desk.events = []
+    desk.connections = make_connections(
+        desk.root,
+        Registry(),
+        [],
+        emit=lambda _event: on_disk.append(json.loads(desk.file.read_text())["appearance"]["zoom_percent"]),
+        tasks=desk.tasks,
+    )
+    zoom = Appearance(zoom_percent=150)
+    changed = await desk.connections.change(lambda settings: settings.model_copy(update={"appearance": zoom}))
+    assert on_disk == [150]
+    assert changed == await desk.connections.settings()
+
+
+async def test_a_change_that_changes_nothing_is_not_told(desk: Desk) -> None:
+    await desk.connections.change(lambda settings: settings)
+    assert desk.events == []
+
+
+async def test_changes_at_the_same_time_all_count(desk: Desk) -> None:
+    boxes = [BOX.model_copy(update={"id": f"box{number}"}) for number in range(8)]
+    await asyncio.gather(*(desk.connections.change(adding(box)) for box in boxes))
+    desk.start()
+    settings = await desk.connections.settings()
+    assert {endpoint.id for endpoint in settings.endpoints} >= {box.id for box in boxes}
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda settings: settings.model_copy(update={"appearance": Appearance.model_construct(zoom_percent=1)}),
+        lambda settings: settings.model_copy(update={"appearance": Appearance(zoom_percent=1)}),
+        adding(BOX, BOX),
+        adding(BOX.model_copy(update={"id": "practice"})),
+        adding(BOX.model_copy(update={"base_url": ""})),
+    ],
+)
+async def test_what_is_not_valid_is_refused_in_a_sentence_and_changes_nothing(
+    desk: Desk, edit: Callable[[Settings], Settings]
+) -> None:
+    with pytest.raises(KnownError) as refused:
+        await desk.connections.change(edit)
+    assert str(refused.value).endswith((".", ".”"))
+    assert await desk.connections.settings() == Settings()
+    assert not desk.file.exists()
+    assert desk.events == []
+
+
+async def test_a_change_that_was_begun_is_whole_even_if_nobody_waits_for_it(desk: Desk) -> None:
+    task = desk.tasks.spawn(desk.connections.change(adding(BOX)), name="change", watched=False)
+    await until(lambda: len(desk.tasks) > 1)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert (await desk.connections.settings()).endpoint("box") == BOX
+    assert "box/llama" in await desk.offered()
+
+
+async def test_settings_that_another_muntin_wrote_meanwhile_are_kept(tmp_path: Path, desk: Desk) -> None:
+    await desk.connections.settings()
+    other = Desk(tmp_path / "data")
+    await other.connections.change(adding(BOX))
+    changed = await desk.connections.change(choosing("box/llama"))
+    assert changed.endpoint("box") == BOX
+    await other.close()
+
+
+async def test_a_broken_file_is_set_aside_and_named(desk: Desk) -> None:
+    desk.root.mkdir()
+    desk.file.write_text("{broken")
+    name = await desk.connections.set_aside()
+    assert (desk.root / name).read_text() == "{broken"
+    assert await desk.connections.settings() == Settings()
+
+
+async def test_settings_that_cannot_be_read_leave_what_is_built_in_and_say_why(desk: Desk) -> None:
+    desk.file.mkdir(parents=True)
+    with pytest.raises(StorageError):
+        await desk.connections.settings()
+    assert await desk.offered() == ["scripted/model"]
+    with pytest.raises(ProviderError, match="settings can't be read"):
+        desk.registry.find("anthropic/claude-opus-5")
+    desk.file.rmdir()
+    assert await desk.connections.settings() == Settings()
+    with pytest.raises(ProviderError, match="not in the settings any more"):
+        desk.registry.find("box/llama")
+
+
+# --- what is on offer ---
+
+
+async def test_built_in_models_come_first_and_those_without_a_key_are_not_on_offer(desk: Desk) -> None:
+    await desk.connections.change(adding(BOX))
+    assert await desk.offered() == ["scripted/model", "box/llama"]
+    known = [card.provider for card in await desk.connections.all_models()]
+    assert list(dict.fromkeys(known)) == ["scripted", "anthropic", "openai", "box"]
+
+
+async def test_a_key_in_the_environment_puts_the_vendor_on_offer(tmp_path: Path) -> None:
+    desk = Desk(tmp_path / "data", environ={"ANTHROPIC_API_KEY": "sk-ant-123456789012"})
+    assert "anthropic/claude-opus-5-5" in await desk.offered()
+    assert "openai/gpt-6-sol" not in await desk.offered()
+    await desk.close()
+
+
+async def test_new_chats_get_the_chosen_model_if_it_is_on_offer(desk: Desk) -> None:
+    await desk.connections.change(adding(BOX))
+    await desk.connections.change(choosing("box/llama"))
+    assert await desk.offered() == ["box/llama", "scripted/model"]
+    await desk.connections.change(choosing("anthropic/claude-opus-5-5"))
+    assert await desk.offered() == ["scripted/model", "box/llama"]
+
+
+async def test_a_chat_goes_on_with_a_model_that_left_the_list(desk: Desk) -> None:
+    await desk.connections.change(adding(BOX))
+    _, card = desk.registry.find("box/gone:7b")
+    assert (card.ref, card.limit, card.provider_name) == ("box/gone:7b", None, "Box")
+
+
+async def test_a_model_of_a_vendor_without_a_key_is_found_and_what_fails_is_the_key(desk: Desk) -> None:
+    await desk.connections.ready()
+    provider, card = desk.registry.find("anthropic/claude-opus-5-5")
+    assert card.limit == 1_000_000
+    with pytest.raises(ProviderError) as failed:
+        await desk.connections.refresh_models("anthropic")
+    assert failed.value.kind is ErrorKind.AUTHENTICATION
+    assert "no key for Anthropic" in str(failed.value)
+    assert provider.name == "anthropic"
+
+
+@pytest.mark.parametrize("ref", ["gone/llama", "gone/", "gone"])
+async def test_a_model_of_a_provider_that_is_gone_is_refused_by_its_name(desk: Desk, ref: str) -> None:
+    await desk.connections.ready()
+    with pytest.raises(ProviderError, match="“gone” is not in the settings") as failed:
+        desk.registry.find(ref)
+    assert failed.value.kind is ErrorKind.MODEL_NOT_FOUND
+
+
+async def test_providers_that_nothing_changed_for_stay_and_others_are_made_anew(desk: Desk) -> None:
+    shelf = BOX.model_copy(update={"id": "shelf", "name": "Shelf"})
+    await desk.connections.change(adding(BOX, shelf))
+    box, _ = desk.registry.find("box/llama")
+    other, _ = desk.registry.find("shelf/llama")
+
+    def rename(settings: Settings) -> Settings:
+        moved = shelf.model_copy(update={"base_url": "http://127.0.0.1:10/v1"})
+        endpoints = (*(endpoint for endpoint in settings.endpoints if endpoint.id != "shelf"), moved)
+        favourite = {"box/llama": ModelSettings(favourite=True)}
+        return settings.model_copy(update={"endpoints": endpoints, "models": favourite})
+
+    await desk.connections.change(rename)
+    same, card = desk.registry.find("box/llama")
+    assert same is box
+    assert card.is_favourite
+    assert desk.registry.find("shelf/llama")[0] is not other
+
+
+# --- keys ---
+
+KEY = "sk-ant-api03-abcdefghijkl"
+
+
+@pytest.mark.parametrize(
+    ("place", "kept"), [(KeyPlace.STORE, "store"), (KeyPlace.SESSION, ""), (KeyPlace.FILE, "file")]
+)
+async def test_a_key_puts_its_models_on_offer_and_its_place_is_remembered(
+    desk: Desk, place: KeyPlace, kept: str
+) -> None:
+    assert await desk.offered() == ["scripted/model"]
+    state = await desk.connections.save_key("anthropic", KEY, place)
+    assert (state.place, state.ending) == (place, KEY[-4:])
+    assert desk.events == [SettingsChanged()]
+    assert "anthropic/claude-opus-5-5" in await desk.offered()
+    anthropic = (await desk.connections.settings()).endpoint("anthropic")
+    assert anthropic is not None
+    assert anthropic.key_kept == kept
+    assert not desk.file.exists() or KEY not in desk.file.read_text()
+
+    desk.start()
+    is_offered = "anthropic/claude-opus-5-5" in await desk.offered()
+    assert is_offered == (place is not KeyPlace.SESSION)
+
+
+async def test_a_deleted_key_takes_its_models_off(desk: Desk) -> None:
+    await desk.connections.save_key("anthropic", KEY, KeyPlace.STORE)
+    state = await desk.connections.delete_key("anthropic")
+    assert state.place is KeyPlace.NONE
+    assert await desk.offered() == ["scripted/model"]
+    assert desk.store.kept == {}
+
+
+async def test_a_key_that_cannot_be_noted_is_not_kept(desk: Desk) -> None:
+    await desk.connections.settings()
+    desk.file.mkdir(parents=True)
+    with pytest.raises(StorageError):
+        await desk.connections.save_key("anthropic", KEY, KeyPlace.STORE)
+    assert desk.store.kept == {}
+    assert desk.events == []
+
+
+async def test_another_key_is_sent_by_another_provider(desk: Desk) -> None:
+    await desk.connections.save_key("anthropic", KEY, KeyPlace.STORE)
+    first, _ = desk.registry.find("anthropic/claude-opus-5-5")
+    await desk.connections.save_key("anthropic", KEY + "x", KeyPlace.STORE)
+    second, _ = desk.registry.find("anthropic/claude-opus-5-5")
+    assert second is not first
+
+
+async def test_a_key_found_in_the_key_store_by_looking_puts_its_models_on_offer(desk: Desk) -> None:
+    desk.store.kept["openai"] = KEY
+    assert await desk.offered() == ["scripted/model"]
+    assert (await desk.connections.key_state("openai")).place is KeyPlace.STORE
+    assert "openai/gpt-6-sol" in await desk.offered()
+    assert desk.events == [SettingsChanged()]
+
+
+async def test_a_key_for_a_provider_that_is_gone_is_refused(desk: Desk) -> None:
+    for call in (desk.connections.key_state("gone"), desk.connections.delete_key("gone")):
+        with pytest.raises(KnownError, match="no provider “gone”"):
+            await call
+
+
+# --- the data folder ---
+
+
+async def test_the_report_says_what_each_chat_takes(desk: Desk) -> None:
+    for name, size in (("small", 10), ("large", 2_000)):
+        folder = desk.root / "sessions" / name
+        folder.mkdir(parents=True)
+        (folder / "session.json").write_text(json.dumps({"title": name.title(), "updated": "2026-11-30T12:00:00Z"}))
+        (folder / "blobs").mkdir()
+        (folder / "blobs" / "a").write_bytes(b"x" * size)
+    (desk.root / "trash" / "old").mkdir(parents=True)
+    (desk.root / "trash" / "old" / "chat.jsonl").write_bytes(b"x" * 300)
+    report = await desk.connections.data_report()
+    assert [title for _, title, _ in report.chats] == ["Large", "Small"]
+    assert report.chats[0][2] > 2_000
+    assert report.trash_bytes == 300
+    assert report.total_bytes == 300 + sum(size for _, _, size in report.chats)
+    assert report.folder == str(desk.root)
+    assert report.log_file.startswith(report.folder)
+
+
+async def test_an_empty_data_folder_has_nothing_in_it(desk: Desk) -> None:
+    report = await desk.connections.data_report()
+    assert (report.total_bytes, report.trash_bytes, report.chats) == (0, 0, ())
