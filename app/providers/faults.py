@@ -75,7 +75,7 @@ _NO_API: Final = "{place} is not a model API: it answers with a web page. Check 
 _LIKE_A_KEY: Final = re.compile(
     r"\b(?:sk|pk|rk|key|gsk|xai|hf|nvapi|csk|tgp|fw|pplx)[-_][A-Za-z0-9][A-Za-z0-9_.*-]{6,}"
     r"|\bAIza[A-Za-z0-9_-]{10,}"
-    r"|(?<=Bearer )\S{6,}"
+    r"|(?<=Bearer )[^\s,;\"']{6,}"
 )
 _SPACES: Final = re.compile(r"\s+")
 _SHORTEST_KEY: Final = 4

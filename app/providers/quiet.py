@@ -65,6 +65,7 @@ class _Inbox:
         self.pieces: deque[Piece] = deque()
         self._heartbeat = heartbeat
         self._limits = limits
+        self._since = heartbeat.last
         self._next_seconds = limits.first_seconds
         self._loop = asyncio.get_running_loop()
         self._waiter: asyncio.Future[None] | None = None
@@ -86,10 +87,11 @@ class _Inbox:
             self._waiter = None
 
     def set_alarm(self) -> None:
-        quiet_seconds = self._heartbeat.quiet_seconds()
-        if quiet_seconds < self._limits.first_seconds:
+        if self._heartbeat.last != self._since:
+            self._since = self._heartbeat.last
             self._next_seconds = self._limits.first_seconds
-        elif quiet_seconds >= self._next_seconds:
+        quiet_seconds = self._heartbeat.quiet_seconds()
+        if quiet_seconds >= self._next_seconds:
             self.put(QuietPiece(int(quiet_seconds)))
             while self._next_seconds <= quiet_seconds:
                 self._next_seconds += self._limits.then_seconds

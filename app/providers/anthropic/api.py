@@ -50,16 +50,16 @@ class AnthropicProvider:
         *,
         get_key: Callable[[], Awaitable[str | None]],
         network: Network,
-        time_limits: TimeLimits | None = None,
-        quiet_limits: QuietLimits = QuietLimits(),
+        limits: TimeLimits | None = None,
+        quiet_limits: QuietLimits | None = None,
     ) -> None:
-        """`get_key` is asked anew for every request. The limits are as the address asks for, if not given."""
+        """`get_key` is asked anew for every request. `limits` follow from the address if not given."""
         self._endpoint = endpoint
         self._cards = cards
         self._get_key = get_key
         self._network = network
-        self._limits = time_limits or _limits_of(endpoint)
-        self._quiet_limits = quiet_limits
+        self._limits = limits or time_limits(endpoint.base_url)
+        self._quiet_limits = quiet_limits or QuietLimits()
         self._tasks = TaskSet(_unheard)
         self._building = asyncio.Lock()
         self._http: httpx2.AsyncClient | None = None
@@ -179,10 +179,6 @@ class AnthropicProvider:
             return malformed(base_url)
         proxy = proxy_of(base_url, self._network)
         return fault_of_exception(error, url=base_url, keys=keys, read_seconds=self._limits.read_seconds, proxy=proxy)
-
-
-def _limits_of(endpoint: Endpoint) -> TimeLimits:
-    return time_limits(endpoint.base_url)
 
 
 def _make_library_client(endpoint: Endpoint, key: str, http: "httpx2.AsyncClient") -> "anthropic.AsyncAnthropic":
