@@ -56,11 +56,9 @@ class KeyringStore:
 
         backend = _need_backend()
         try:
-            if backend.get_password(SERVICE, account) is None:
-                return
             backend.delete_password(SERVICE, account)
         except PasswordDeleteError:
-            # Gone meanwhile, or refused: what is there now tells.
+            # Nothing was there, or it refused: what is there now tells.
             if self.get(account) is not None:
                 raise KnownError(f"{_name_of(backend)} refused to delete the key.") from None
         except Exception as error:
