@@ -22,7 +22,7 @@ from app.domain.models import Abilities, ModelCard
 from app.domain.request import ModelRequest
 from app.providers import faults
 from app.providers.base import Piece
-from app.providers.http import Heartbeat, make_client, proxy_of
+from app.providers.http import Heartbeat, TimeLimits, make_client, proxy_of
 from app.providers.openai import chat_wire, responses_wire
 from app.providers.openai.chat_reader import ChatReader
 from app.providers.openai.faults import fault_in_stream, fault_of_status, refused_field, without
@@ -35,7 +35,8 @@ from app.settings.schema import Endpoint, ListedModel, Network
 if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI, AsyncStream, Omit
 
-_QUIET: Final = QuietLimits()
+LIST_SECONDS: Final = 30.0
+"""A list of models that isn't there by then is given up, local or not."""
 _MOST_FIELDS_DROPPED: Final = 4
 _DRAIN_SECONDS: Final = 0.1
 """So long the end of a whole stream is waited for: then its connection serves the next request."""
@@ -51,14 +52,19 @@ class OpenAIProvider:
         *,
         get_key: Callable[[], Awaitable[str | None]],
         network: Network,
-        quiet: QuietLimits = _QUIET,
+        limits: TimeLimits | None = None,
+        quiet_limits: QuietLimits | None = None,
     ) -> None:
-        """`get_key` is asked before each request; it returns None for no key and raises ProviderError."""
+        """`get_key` is asked before each request; it returns None for no key and raises ProviderError.
+
+        `limits` follow from the address if not given.
+        """
         self._endpoint = endpoint
         self._cards = cards
         self._get_key = get_key
         self._network = network
-        self._quiet = quiet
+        self._limits = limits
+        self._quiet_limits = quiet_limits or QuietLimits()
         self._tasks = TaskSet(lambda _name, _error: None)
         self._client: AsyncOpenAI | None = None
         self._opening = asyncio.Lock()
@@ -77,15 +83,20 @@ class OpenAIProvider:
         call = await self._call()
         heartbeat = Heartbeat()
         pieces = self._pieces(call, request, heartbeat)
-        async with aclosing(watch(pieces, heartbeat, tasks=self._tasks, limits=self._quiet)) as watched:
+        async with aclosing(watch(pieces, heartbeat, tasks=self._tasks, limits=self._quiet_limits)) as watched:
             async for piece in watched:
                 yield piece
 
     async def list_models(self) -> tuple[ListedModel, ...]:
         """Return the models its own list names, in its order. Raises `ProviderError`."""
         call = await self._call()
-        with call.errors("/models"):
-            body = await call.get("/models")
+        try:
+            async with asyncio.timeout(LIST_SECONDS):
+                with call.errors("/models"):
+                    body = await call.get("/models")
+        except TimeoutError:
+            sentence = f"{self._endpoint.name} did not send its list of models within {LIST_SECONDS:g} s."
+            raise ProviderError(ErrorKind.NETWORK, sentence) from None
         models = listed_models(body, is_openai=self._is_openai)
         if models is None:
             is_page = isinstance(body, str) and body.lstrip()[:1] == "<"
@@ -115,7 +126,7 @@ class OpenAIProvider:
             )
         async with self._opening:
             if self._client is None:
-                self._client = await run_blocking(_open, self._endpoint, self._network)
+                self._client = await run_blocking(_open, self._endpoint, self._network, self._limits)
         return _Call(
             self._client, self._endpoint.base_url.rstrip("/"), key, proxy_of(self._endpoint.base_url, self._network)
         )
@@ -248,7 +259,7 @@ class _Call:
         )
 
 
-def _open(endpoint: Endpoint, network: Network) -> "AsyncOpenAI":
+def _open(endpoint: Endpoint, network: Network, limits: TimeLimits | None = None) -> "AsyncOpenAI":
     """Load the library and make a client for `endpoint`; takes up to a second, off the loop.
 
     Everything the library would look for in the environment is given: `OPENAI_API_KEY`, `OPENAI_ADMIN_KEY`,
@@ -258,7 +269,7 @@ def _open(endpoint: Endpoint, network: Network) -> "AsyncOpenAI":
     import openai
 
     logging.getLogger("openai").setLevel(logging.NOTSET)
-    http_client = make_client(endpoint, network)
+    http_client = make_client(endpoint, network, limits=limits)
     client = openai.AsyncOpenAI(
         api_key="",
         admin_api_key="",
@@ -296,13 +307,12 @@ async def _events(stream: "AsyncStream[object]", call: _Call, path: str) -> Asyn
 
 
 def _as_event(body: object, call: _Call, path: str) -> object:
-    if not isinstance(body, dict):
-        raise faults.malformed(call.url(path))
-    if body.get("error"):
+    if isinstance(body, dict) and body.get("error"):
         raise fault_in_stream(body, keys=call.keys)
-    if path == responses_wire.PATH:
-        return {"type": f"response.{body.get('status')}", "response": body}
-    return body
+    needed = "status" if path == responses_wire.PATH else "choices"
+    if not isinstance(body, dict) or needed not in body:
+        raise faults.malformed(call.url(path))
+    return {"type": f"response.{body['status']}", "response": body} if needed == "status" else body
 
 
 async def _drain(stream: "AsyncStream[object]") -> None:

@@ -51,15 +51,15 @@ def fault_of_status(
 def refused_field(status: int, text: str, body: object, sent: Mapping[str, object]) -> str | None:
     """Return the field of the request `sent` that a server does not take and that it can be asked without.
 
-    Told by `param`, or by the field's name in quotes; never by a loose word.
+    Told by `param`, or by the field's name; never by a loose word.
     """
     if status not in (400, 422):
         return None
     param = text_in(_error_in(body), "param").partition(".")[0]
-    named = next((field for field in _MAY_GO if field in sent and (field == param or _quotes(text, field))), None)
+    named = next((field for field in _MAY_GO if field in sent and (field == param or _names(text, field))), None)
     if named is not None:
         return named
-    is_renamed = "max_completion_tokens" in text and _UNKNOWN_FIELD.search(text) and _quotes(text, "max_tokens")
+    is_renamed = "max_completion_tokens" in text and _UNKNOWN_FIELD.search(text) and _names(text, "max_tokens")
     return "max_tokens" if is_renamed and "max_tokens" in sent else None
 
 
@@ -71,7 +71,10 @@ def without(body: Json, field: str) -> Json:
     return rest
 
 
-def _quotes(text: str, field: str) -> bool:
+def _names(text: str, field: str) -> bool:
+    """Say whether a text names a field: in quotes, or by a name that is no word of any language."""
+    if "_" in field:
+        return re.search(rf"\b{field}\b", text) is not None
     return re.search(rf"[\"'`]{field}[\"'`.\[]", text) is not None
 
 

@@ -140,13 +140,13 @@ class ResponsesReader:
 
     def _end(self, name: str, response: object) -> Iterator[Piece]:
         body = response if isinstance(response, Mapping) else {}
+        if name == "response.completed":
+            yield from self._recover(body.get("output"))
         usage = _usage(body.get("usage"))
         if usage is not None:
             yield UsagePiece(usage)
         if name == "response.failed":
             raise fault_in_stream(body, keys=self._keys)
-        if name == "response.completed":
-            yield from self._recover(body.get("output"))
         self.is_whole = True
         yield StopPiece(self._reason(name, body), resolved_model=text_in(body, "model") or None)
 
