@@ -17,6 +17,7 @@ from typing import Final
 from urllib.parse import urljoin, urlsplit
 
 from app.domain.errors import MAX_DETAIL_CHARS, ErrorKind, ProviderError
+from app.offline import OfflineError
 from app.providers.phrases import output_room, says_no_model, says_too_long, says_unpaid
 
 _KIND_OF_CODE: Final[Mapping[str, ErrorKind]] = {
@@ -192,7 +193,8 @@ def fault_of_exception(
         )
     return ProviderError(
         ErrorKind.NETWORK,
-        _certificate_sentence(causes, _place(url))
+        _offline_sentence(causes)
+        or _certificate_sentence(causes, _place(url))
         or _name_sentence(causes, host)
         or _timeout_sentence(causes, target, read_seconds)
         or _connect_sentence(causes, target, is_proxy=bool(proxy))
@@ -362,8 +364,12 @@ _REASON_OF_CODE: Final[Mapping[int, str]] = {
     64: "it is made out to another address",
 }
 """By OpenSSL's `X509_V_ERR_…` number."""
-_NO_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"})
-"""What OpenSSL makes of an answer in plain HTTP."""
+_NO_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE", "UNEXPECTED_EOF_WHILE_READING"})
+"""What OpenSSL makes of an answer in plain HTTP, and of a server that hangs up at the sight of TLS."""
+
+
+def _offline_sentence(causes: tuple[BaseException, ...]) -> str:
+    return next((str(cause) for cause in causes if isinstance(cause, OfflineError)), "")
 
 
 def _certificate_sentence(causes: tuple[BaseException, ...], place: str) -> str:
@@ -377,7 +383,7 @@ def _certificate_sentence(causes: tuple[BaseException, ...], place: str) -> str:
             "HTTP_REQUEST",
             "RECORD_LAYER_FAILURE",
         }:
-            return f"{place} does not speak https. If it is a server of your own, its address may begin with http://."
+            return f"{place} does not seem to speak https. If it is a server of your own, its address may begin with http://."
         if isinstance(cause, ssl.SSLError):
             return f"No encrypted connection to {place} came about ({cause.reason or 'no reason given'})."
     return ""

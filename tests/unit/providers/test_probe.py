@@ -1,5 +1,6 @@
 import asyncio
 import socket
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,7 +9,6 @@ import pytest
 from app.domain.connections import TestReport as Report  # pytest would collect it by its own name
 from app.domain.connections import TestStep as Step
 from app.domain.errors import ErrorKind, ProviderError
-from app.offline import OfflineError
 from app.providers.catalogue import load_catalogue
 from app.providers.endpoints import make_remote
 from app.providers.probe import MAX_TOKENS, Probe, ProbeLimits
@@ -351,11 +351,45 @@ async def test_a_proxy_that_refuses_fails_in_its_own_words() -> None:
     assert "By way of the proxy" in report.steps[0].detail
 
 
-async def test_offline_nothing_is_looked_up_and_the_reason_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object, **__: object) -> object:
-        raise OfflineError("Muntin runs offline and does not look up api.example.com.")
+OFFLINE = """
+import asyncio
+from app.offline import refuse_network
+from app.providers.catalogue import load_catalogue
+from app.providers.endpoints import make_remote
+from app.providers.probe import Probe
+from app.settings.schema import Endpoint, Network
 
-    # The audit hook of `--offline` can't be taken out again; it raises this very error at this very place.
-    monkeypatch.setattr(socket, "getaddrinfo", refuse)
-    step, detail = failed(await probe(endpoint_at("https://api.example.com"), network=Network(proxy="none")))
-    assert (step, detail) == (NAME, "Muntin runs offline and does not look up api.example.com.")
+async def main():
+    async def get_key():
+        return "sk-test-abcdefghijklmnop"
+    network = Network(proxy="none")
+    for host in ("api.example.com", "192.0.2.1"):
+        endpoint = Endpoint(id="box", name="Box", base_url=f"https://{host}/v1")
+        provider = make_remote(endpoint, (), get_key, network)
+        probe = Probe(endpoint, network, provider, get_key=get_key, catalogue=load_catalogue())
+        print(*(f"{step.step}: {step.detail}" for step in (await probe.run()).steps))
+        try:
+            await provider.list_models()
+        except Exception as error:
+            print(f"list: {error}")
+        await provider.close()
+
+refuse_network()
+asyncio.run(main())
+"""
+
+
+async def test_offline_nothing_is_connected_to_and_the_reason_is_said() -> None:
+    # In a process of its own: what `--offline` does can't be undone.
+    child = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", OFFLINE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
+    )
+    output, _ = await child.communicate()
+    by_name = "Muntin runs offline and does not look up api.example.com."
+    by_number = "Muntin runs offline and does not look up 192.0.2.1."
+    assert output.decode().splitlines() == [
+        f"name: {by_name}",
+        f"list: {by_name}",
+        f"connect: {by_number}",
+        "list: Muntin runs offline and does not connect to 192.0.2.1.",
+    ]

@@ -10,11 +10,16 @@ from app.aio import TaskSet
 from app.domain.connections import KeyPlace
 from app.domain.errors import ErrorKind, KnownError, ProviderError, StorageError
 from app.domain.events import Event, SettingsChanged
+from app.domain.request import ModelRequest
+from app.domain.rows import Row, TextPart
+from app.providers.base import Provider, TextPiece
+from app.providers.discovery import Ports
 from app.providers.registry import Registry
-from app.session.connections import Connections
+from app.session.connections import Connections, with_endpoint
 from app.settings.schema import Appearance, Endpoint, General, ListedModel, ModelSettings, Settings
 from tests.fakes.clock import FakeClock
 from tests.fakes.connections import MemoryStore, make_connections
+from tests.fakes.farend import FarEnd, Hold, Stall, reply
 from tests.fakes.scripted import ScriptedProvider
 from tests.unit.session.conftest import until
 
@@ -38,6 +43,7 @@ class Desk:
     events: list[Event] = field(default_factory=list)
     failures: list[BaseException] = field(default_factory=list)
     clock: FakeClock = field(default_factory=FakeClock)
+    ports: Ports | None = None
 
     def __post_init__(self) -> None:
         self.tasks = TaskSet(lambda _name, error: self.failures.append(error))
@@ -54,6 +60,7 @@ class Desk:
             clock=self.clock,
             store=self.store,
             environ=self.environ,
+            ports=self.ports,
         )
 
     async def close(self) -> None:
@@ -343,3 +350,95 @@ async def test_the_report_says_what_each_chat_takes(desk: Desk) -> None:
 async def test_an_empty_data_folder_has_nothing_in_it(desk: Desk) -> None:
     report = await desk.connections.data_report()
     assert (report.total_bytes, report.trash_bytes, report.chats) == (0, 0, ())
+
+
+# --- servers ---
+
+
+def server_at(url: str, *, endpoint_id: str = "far") -> Endpoint:
+    return Endpoint(id=endpoint_id, name="Far", maker="ollama", base_url=f"{url}/v1", needs_key=False)
+
+
+async def test_a_server_is_found_added_listed_and_tested(tmp_path: Path) -> None:
+    async with FarEnd(look="ollama") as far:
+        desk = Desk(tmp_path / "data", ports=Ports(ollama=far.port, lmstudio=9))
+        (found,) = await desk.connections.discover()
+        await desk.connections.change(adding(server_at(far.url)))
+        assert await desk.connections.discover() == ()
+        assert await desk.connections.refresh_models("far") == 3
+        report = await desk.connections.test(server_at(far.url))
+        await desk.close()
+    assert found.models == 3
+    assert report.passed
+    assert await desk.offered() == ["scripted/model", "far/far-large", "far/far-small", "far/far-tiny"]
+
+    # The server is off and Muntin starts anew: its models are there all the same.
+    desk.start()
+    assert "far/far-large" in await desk.offered()
+    _, card = desk.registry.find("far/far-large")
+    assert (card.limit, card.origin) == (16_384, "provider")
+    far_endpoint = (await desk.connections.settings()).endpoint("far")
+    assert far_endpoint is not None
+    assert far_endpoint.listed == desk.clock.now()
+    await desk.close()
+
+
+async def test_a_list_that_fails_leaves_the_old_one(desk: Desk) -> None:
+    await desk.connections.change(adding(BOX))
+    desk.events.clear()
+    with pytest.raises(ProviderError) as failed:
+        await desk.connections.refresh_models("box")
+    assert failed.value.kind is ErrorKind.NETWORK
+    assert "box/llama" in await desk.offered()
+    assert desk.events == []
+
+
+async def test_the_model_of_new_chats_is_the_one_a_test_asks(desk: Desk) -> None:
+    async with FarEnd() as far:
+        await desk.connections.change(adding(server_at(far.url)))
+        await desk.connections.change(choosing("far/far-small"))
+        report = await desk.connections.test(server_at(far.url))
+        other = await desk.connections.test(server_at(far.url, endpoint_id="new"))
+    assert (report.model, other.model) == ("far-small", "far-large")
+
+
+async def test_a_key_that_is_only_tried_is_sent_and_not_kept(desk: Desk) -> None:
+    async with FarEnd() as far:
+        endpoint = server_at(far.url).model_copy(update={"needs_key": True, "maker": "other"})
+        await desk.connections.change(adding(endpoint))
+        without = await desk.connections.test(endpoint)
+        assert far.requests == []
+        report = await desk.connections.test(endpoint, key=f" {KEY}\n")
+        assert {request.header("authorization") for request in far.requests} == {f"Bearer {KEY}"}
+    assert not without.passed
+    assert report.passed
+    assert (await desk.connections.key_state("far")).place is KeyPlace.NONE
+    assert desk.store.kept == {}
+    assert KEY not in repr(report)
+
+
+async def test_a_reply_runs_to_its_end_on_the_provider_it_began_with(desk: Desk) -> None:
+    hold = Hold()
+    async with FarEnd() as old, FarEnd() as new:
+        await desk.connections.change(adding(server_at(old.url)))
+        old.play(reply("one ", Stall(hold), "two"))
+        provider, _ = desk.registry.find("far/far-large")
+        reading = asyncio.gather(heard(provider))
+        await hold.reached()
+        await desk.connections.change(
+            lambda settings: with_endpoint(settings, "far", base_url=f"{new.url}/v1", name="New")
+        )
+        replacement, _ = desk.registry.find("far/far-large")
+        new.play(reply("three"))
+        assert await heard(replacement) == "three"
+        hold.release()
+        assert list(await reading) == ["one two"]
+        # A turn that found the old one just before the change still gets its reply, and nothing stays open.
+        old.play(reply("late"))
+        assert await heard(provider) == "late"
+
+
+async def heard(provider: Provider) -> str:
+    row = Row(id="a", session="s", role="user", turn="a", parts=(TextPart(text="Hello"),))
+    pieces = provider.stream(ModelRequest(model="far-large", system="", rows=(row,), max_tokens=100))
+    return "".join([piece.text async for piece in pieces if isinstance(piece, TextPiece)])
