@@ -29,6 +29,7 @@ class Actions:
     delete: QAction
     undo_delete: QAction
     choose_model: QAction
+    attach: QAction
     stop: QAction
     resume: QAction
     jump_to_latest: QAction
@@ -66,6 +67,7 @@ def make_actions(window: QMainWindow) -> Actions:
         delete=action(_tr("&Delete")),
         undo_delete=action(_tr("&Undo delete"), "Ctrl+Shift+D"),
         choose_model=action(_tr("Choose &model…"), "Ctrl+L"),
+        attach=action(_tr("&Attach files…"), "Ctrl+Shift+A"),
         stop=action(_tr("&Stop the reply"), "Esc"),
         resume=action(_tr("&Continue the reply")),
         jump_to_latest=action(_tr("&Jump to latest")),
@@ -108,6 +110,7 @@ def _make_menus(window: QMainWindow, actions: Actions) -> None:
     chat.addSeparator()
     chat.addActions([actions.rename, actions.delete, actions.undo_delete])
     chat.addSeparator()
+    chat.addAction(actions.attach)
     chat.addActions([actions.stop, actions.resume, actions.jump_to_latest])
     view = bar.addMenu(_tr("&View"))
     view.addActions([actions.show_chats, actions.next_pane])
@@ -159,9 +162,12 @@ def _on_focus(name: str) -> Callable[[], None] | None:
 
 def _can_do(name: str) -> bool:
     """Whether what has the focus can do this now."""
+    from app.ui.chat.composer_field import ComposerField
     from app.ui.chat.transcript_view import TranscriptView
 
     match QApplication.focusWidget():
+        case ComposerField(has_pasted_file=True) if name == "undo":
+            return True
         case QPlainTextEdit() as field:
             can_do = {
                 "undo": field.document().isUndoAvailable(),

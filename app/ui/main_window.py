@@ -285,6 +285,7 @@ class MainWindow(QMainWindow):
         actions.rename.triggered.connect(self._rename_open_chat)
         actions.delete.triggered.connect(self._delete_open_chat)
         actions.choose_model.triggered.connect(self._choose_model)
+        actions.attach.triggered.connect(self.controller.files.choose_files)
         actions.stop.triggered.connect(self.controller.stop)
         actions.resume.triggered.connect(self.controller.resume)
         actions.jump_to_latest.triggered.connect(self.page.scroll_to_end)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 
-from app.domain.models import ModelCard
+from app.domain.models import Abilities, ModelCard
 from app.domain.request import ModelRequest
 from app.domain.rows import Usage
 from app.providers.base import Piece, ReasoningPiece, StopPiece, StopReason, TextPiece, UsagePiece
@@ -54,6 +54,7 @@ class ScriptedProvider:
     requests: list[ModelRequest] = field(default_factory=list)
     closed_early: int = 0
     name: str = "scripted"
+    abilities: Abilities = field(default_factory=Abilities)
 
     def play(self, *scripts: Script) -> None:
         self.scripts.extend(scripts)
@@ -68,6 +69,7 @@ class ScriptedProvider:
                 max_output=1_000,
                 encoding="o200k_base",
                 factor=1.0,
+                abilities=self.abilities,
             ),
         )
 

@@ -3,98 +3,15 @@
 from typing import Final
 
 from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QFocusEvent, QInputMethodEvent, QKeyEvent, QTextOption
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QPlainTextEdit,
-    QSizePolicy,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from app.domain.text import is_blank
-from app.ui.chat.safe_document import SafeDocument
+from app.ui.chat.attachments_tray import AttachmentTray
+from app.ui.chat.composer_field import ComposerField
 from app.ui.theme import Theme, tinted_icon
 
-MOST_HEIGHT: Final = 0.4
-"""Share of the window's height the field may grow to."""
 MAX_COLUMN: Final = 784
 """Width in pixels of the column the transcript is set in, before any zoom."""
-
-
-class ComposerField(QPlainTextEdit):
-    """A plain text field in which Enter submits."""
-
-    submitted = Signal()
-    focus_changed = Signal(bool)
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("composerField")
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setTabChangesFocus(True)
-        # A second bar that comes and goes makes the first one come and go, without end.
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
-        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.document().setDocumentMargin(2)
-        self.document().documentLayout().documentSizeChanged.connect(self.updateGeometry)
-        self.enter_sends = True
-        """Off: Ctrl+Enter submits and Enter starts a new line."""
-        self._is_composing = False
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        held = event.modifiers() & (Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier)
-        sends = Qt.KeyboardModifier.NoModifier if self.enter_sends else Qt.KeyboardModifier.ControlModifier
-        if is_enter and not self._is_composing and held == sends:
-            event.accept()
-            self.submitted.emit()
-            return
-        if is_enter and event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
-            # Qt would put in U+2028 here, which no model expects.
-            self.insertPlainText("\n")
-            self.ensureCursorVisible()
-            return
-        super().keyPressEvent(event)
-
-    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
-        self._is_composing = bool(event.preeditString())
-        super().inputMethodEvent(event)
-
-    def insertFromMimeData(self, source: QMimeData) -> None:
-        if source.hasText():
-            self.insertPlainText(source.text())
-        elif source.hasHtml():
-            document = SafeDocument()
-            document.setHtml(source.html())
-            self.insertPlainText(document.toPlainText())
-
-    def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        return source.hasText() or source.hasHtml()
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        self.focus_changed.emit(self.hasFocus())
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self.focus_changed.emit(self.hasFocus())
-
-    def sizeHint(self) -> QSize:
-        line = self.fontMetrics().lineSpacing()
-        lines = max(1, int(self.document().size().height()))
-        wanted = lines * line + 2 * int(self.document().documentMargin()) + 2
-        window = self.window()
-        most = max(3 * line, int(window.height() * MOST_HEIGHT)) if window is not None else 10 * line
-        return QSize(120, min(wanted, most))
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(60, self.sizeHint().height())
 
 
 class Composer(QWidget):
@@ -107,6 +24,8 @@ class Composer(QWidget):
     send_requested = Signal(str)
     stop_requested = Signal()
     text_changed = Signal()
+    attach_requested = Signal()
+    """The person wants to choose files."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -116,9 +35,15 @@ class Composer(QWidget):
         self._may_write = True
         self._is_busy = False
         self._hint_is_error = False
+        self._notice = ""
         self.field = ComposerField()
         self.field.setPlaceholderText(self.tr("Write a message…"))
         self.field.setAccessibleName(self.tr("Message"))
+        self.tray = AttachmentTray(theme)
+        self._attach_button = QToolButton()
+        self._attach_button.setObjectName("flat")
+        self._attach_button.setAccessibleName(self.tr("Attach files"))
+        self._attach_button.setToolTip(self.tr("Attach files (Ctrl+Shift+A)"))
         self._button = QToolButton()
         self._button.setObjectName("sendButton")
         self._button.setProperty("isPrimary", "true")
@@ -128,11 +53,28 @@ class Composer(QWidget):
         self._hint.setWordWrap(True)
         self._frame = QFrame()
         self._frame.setObjectName("composer")
-        inner = QHBoxLayout(self._frame)
+        self._lay_out()
+        self.field.submitted.connect(self.submit)
+        self.field.focus_changed.connect(self._show_focus)
+        self.field.textChanged.connect(self._text_changed)
+        self.tray.changed.connect(self._files_changed)
+        self.tray.left.connect(self.field.setFocus)
+        self._attach_button.clicked.connect(self.attach_requested)
+        self._button.clicked.connect(self._press_button)
+        self.set_theme(theme)
+        self.set_hint("")
+
+    def _lay_out(self) -> None:
+        line = QHBoxLayout()
+        line.setSpacing(8)
+        line.addWidget(self.field, 1)
+        line.addWidget(self._attach_button, 0, Qt.AlignmentFlag.AlignBottom)
+        line.addWidget(self._button, 0, Qt.AlignmentFlag.AlignBottom)
+        inner = QVBoxLayout(self._frame)
         inner.setContentsMargins(12, 8, 8, 8)
         inner.setSpacing(8)
-        inner.addWidget(self.field, 1)
-        inner.addWidget(self._button, 0, Qt.AlignmentFlag.AlignBottom)
+        inner.addWidget(self.tray)
+        inner.addLayout(line)
         self._column = QWidget()
         stack = QVBoxLayout(self._column)
         stack.setContentsMargins(12, 0, 12, 8)
@@ -144,20 +86,19 @@ class Composer(QWidget):
         outer.addStretch(0)
         outer.addWidget(self._column, 1)
         outer.addStretch(0)
-        self.field.submitted.connect(self.submit)
-        self.field.focus_changed.connect(self._show_focus)
-        self.field.textChanged.connect(self._text_changed)
-        self._button.clicked.connect(self._press_button)
-        self.set_theme(theme)
-        self.set_hint("")
 
     def set_theme(self, theme: Theme) -> None:
         """Draw the button in the colours of `theme`, and all of it with its zoom."""
         self._column.setMaximumWidth(theme.px(MAX_COLUMN))
         self._button.setFixedSize(theme.px(32), theme.px(32))
-        self._button.setIconSize(QSize(theme.px(18), theme.px(18)))
-        self._send_icon = tinted_icon("arrow-up", theme.accent_text, disabled=theme.muted)
-        self._stop_icon = tinted_icon("stop", theme.accent_text)
+        size = theme.px(18)
+        self._button.setIconSize(QSize(size, size))
+        self._attach_button.setFixedSize(theme.px(32), theme.px(32))
+        self._attach_button.setIconSize(QSize(size, size))
+        self._attach_button.setIcon(tinted_icon("paperclip", theme.muted, size=size))
+        self.tray.set_theme(theme)
+        self._send_icon = tinted_icon("arrow-up", theme.accent_text, disabled=theme.muted, size=size)
+        self._stop_icon = tinted_icon("stop", theme.accent_text, size=size)
         self._show_button()
 
     def leave_right(self, width: int) -> None:
@@ -187,6 +128,35 @@ class Composer(QWidget):
             self.field.setFocus()
             self.field.insertPlainText(text)
 
+    def insert_text(self, text: str) -> None:
+        """Put text where the cursor is."""
+        if not self.field.isReadOnly():
+            self.field.setFocus()
+            self.field.insertPlainText(text)
+
+    # Files
+
+    @property
+    def may_attach(self) -> bool:
+        """Whether files may be given to the next message now."""
+        return self._may_write and not self._is_busy
+
+    @Slot(QMimeData)
+    def take(self, source: QMimeData) -> None:
+        """Attach what was dropped anywhere on the page."""
+        if self.may_attach:
+            self.field.insertFromMimeData(source)
+            self.field.setFocus()
+
+    def set_notice(self, text: str) -> None:
+        """Show a line below the field, in place of how to send, while nothing else is to be said."""
+        if text != self._notice:
+            self._notice = text
+            if not self._hint_is_error:
+                self.set_hint("")
+
+    # What may be done
+
     def set_streaming(self, *, on: bool) -> None:
         """Say whether a reply is being written, so that Send is Stop."""
         if on != self._is_streaming:
@@ -202,12 +172,14 @@ class Composer(QWidget):
             self._may_write = on
             self.field.setPlaceholderText(self.tr("Write a message…") if on else self.tr("This chat can only be read"))
             self.set_hint("")
+        self.tray.set_enabled(on=self.may_attach)
         self._show_button()
 
     def set_busy(self, *, on: bool) -> None:
         """Say whether a message is on its way to disk or another chat is being opened: the text stands still."""
         self._is_busy = on
         self.field.setReadOnly(on or not self._may_write)
+        self.tray.set_enabled(on=self.may_attach)
         self._show_button()
 
     def set_enter_sends(self, *, on: bool) -> None:
@@ -230,6 +202,8 @@ class Composer(QWidget):
             return self.tr("Esc stops the reply")
         if not self._may_write:
             return ""
+        if self._notice:
+            return self._notice
         if self.field.enter_sends:
             return self.tr("Enter sends, Shift+Enter starts a new line")
         return self.tr("Ctrl+Enter sends, Enter starts a new line")
@@ -237,10 +211,13 @@ class Composer(QWidget):
     @Slot()
     def submit(self) -> None:
         """Ask to send what stands in the field; while a reply is written, say that the draft stays."""
-        if not self._may_write or self._is_busy or is_blank(self.text()):
+        if not self._may_write or self._is_busy or not self._has_content:
             return
         if self._is_streaming:
             self.set_hint(self.tr("Your draft is kept. Send it when the reply has ended, or stop the reply first."))
+            return
+        if self.tray.is_reading:
+            self.set_hint(self.tr("A file is still being read. Send again in a moment."))
             return
         self.send_requested.emit(self.text())
 
@@ -256,10 +233,24 @@ class Composer(QWidget):
         self._show_button()
         self.text_changed.emit()
 
+    @Slot()
+    def _files_changed(self) -> None:
+        """Let the Tab key go through the files before it comes to the field."""
+        before = self.field.previousInFocusChain()
+        for stop in (*self.tray.stops(), self.field, self._attach_button, self._button):
+            if before is not None and before is not stop:
+                QWidget.setTabOrder(before, stop)
+            before = stop
+        self._show_button()
+
     @Slot(bool)
     def _show_focus(self, has_focus: bool) -> None:  # noqa: FBT001 - a Qt slot
         self._frame.setProperty("hasFocus", has_focus)
         self._frame.style().polish(self._frame)
+
+    @property
+    def _has_content(self) -> bool:
+        return bool(self.tray.chips) or not is_blank(self.text())
 
     def _show_button(self) -> None:
         name = self.tr("Stop the reply") if self._is_streaming else self.tr("Send")
@@ -268,7 +259,8 @@ class Composer(QWidget):
         self._button.setIcon(self._stop_icon if self._is_streaming else self._send_icon)
         self._button.setAccessibleName(name)
         self._button.setToolTip(f"{name} ({keys})")
-        self._button.setEnabled(self._is_streaming or (self._may_write and not is_blank(self.text())))
+        self._button.setEnabled(self._is_streaming or (self._may_write and self._has_content))
+        self._attach_button.setEnabled(self._may_write)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -27,6 +27,7 @@ from app.domain.ids import NewId
 from app.domain.text import is_blank
 from app.session.inputs import Input, Refused, ResumeTurn, UserInput
 from app.ui.bridge import Bridge
+from app.ui.chat.attachments import AttachmentKeeper
 from app.ui.chat.drafts import DraftKeeper
 from app.ui.chat.items import Item, ItemAction, Speaker
 from app.ui.chat.live import LiveReplies
@@ -92,9 +93,11 @@ class ChatController(QObject):
         self._access = Access.WRITABLE
         self._state = TurnState.IDLE
         self._waiting = WaitingNotice(page.composer, self)
-        self._drafts = DraftKeeper(page.composer, bridge, tasks, self)
+        self.files = AttachmentKeeper(page.composer, bridge, tasks, self)
+        self.files.failed.connect(self.failed)
+        self._drafts = DraftKeeper(page.composer, self.files, bridge, tasks, self)
         self._drafts.failed.connect(self._draft_failed)
-        page.composer.send_requested.connect(self.send)
+        page.composer.send_requested.connect(self._send_composed)
         page.composer.stop_requested.connect(self.stop)
         page.empty.prompt_chosen.connect(self.send)
         page.older_wanted.connect(self._load_older)
@@ -108,6 +111,7 @@ class ChatController(QObject):
         if session == self._asked_for:
             return
         self.save_draft()
+        self.files.leave()
         left, self._asked_for = self._asked_for, session
         self._early = []
         if not self.session:
@@ -145,9 +149,16 @@ class ChatController(QObject):
 
     @Slot(str)
     def send(self, text: str) -> None:
-        """Send a message in the open chat."""
+        """Send a text as a message of the open chat, without the files above the field."""
         if self._is_current and not self._state.is_active and not is_blank(text):
             self._ask(UserInput(self._new_id(), text))
+
+    @Slot(str)
+    def _send_composed(self, text: str) -> None:
+        """Send what stands in the composer, text and files; either will do."""
+        files = self.files.parts
+        if self._is_current and not self._state.is_active and (files or not is_blank(text)):
+            self._ask(UserInput(self._new_id(), text, files))
 
     @Slot()
     def stop(self) -> None:
@@ -244,6 +255,7 @@ class ChatController(QObject):
         self._state = self._live.state(self.session) or opened.state
         self._set_access(opened.access, opened.holder)
         self._drafts.watch(self.session, opened.draft.text, typed_before=self._typed_before)
+        self.files.show(self.session, opened.summary.model, opened.draft.attachments)
         self._typed_before = ""
         self._page.show_empty(on=not items and opened.page.exhausted and self._live.reply(self.session) is None)
         self._set_state(self._state)
@@ -275,6 +287,7 @@ class ChatController(QObject):
         self._page.transcript.set_items([], more_above=False)
         self._page.show_empty(on=False)
         self._drafts.watch("", self._typed_before)
+        self.files.show("", "", ())
         self._page.composer.set_streaming(on=False)
         self._page.composer.set_hint("")
         self._page.banner.show_text("")
@@ -329,7 +342,7 @@ class ChatController(QObject):
             if row.role == "user":
                 self._page.transcript.scroll_to_end()
                 if row.id == self._sent.id:
-                    self._clear_sent(self._sent.text)
+                    self._clear_sent(self._sent)
         self._page.show_empty(on=False)
         self._last_row = last_message([RowEntry(row, "chat", 0) for row in rows]) or self._last_row
         self._offer_action()
@@ -516,12 +529,14 @@ class ChatController(QObject):
             composer.set_hint(outcome.reason, is_error=bool(outcome.reason))
             return
         if isinstance(item, UserInput):
-            self._clear_sent(item.text)
+            self._clear_sent(item)
 
-    def _clear_sent(self, text: str) -> None:
+    def _clear_sent(self, sent: UserInput) -> None:
         """Empty the composer once what stands in it is on disk as a message."""
-        if text and self._page.composer.text() == text:
-            self._drafts.clear()
+        has_text = self._page.composer.text() == sent.text
+        has_files = all(part in self.files.parts for part in sent.attachments)
+        if (sent.text or sent.attachments) and has_text and has_files:
+            self._drafts.clear(sent)
             self._page.composer.set_busy(on=not self._is_current)
 
     @Slot(str, str)

@@ -1,4 +1,4 @@
-"""Keeps what stands in the composer, chat by chat, a moment after the last key."""
+"""Keeps what stands in the composer, text and files, chat by chat, a moment after the last change."""
 
 from typing import Final
 
@@ -6,8 +6,9 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.aio import TaskSet
 from app.domain.errors import KnownError
-from app.session.inputs import DraftContent
+from app.session.inputs import DraftContent, UserInput
 from app.ui.bridge import Bridge
+from app.ui.chat.attachments import AttachmentKeeper
 from app.ui.chat.composer import Composer
 
 DRAFT_MS: Final = 600
@@ -20,9 +21,12 @@ class DraftKeeper(QObject):
     failed = Signal(str, str)
     """Chat and a sentence for people."""
 
-    def __init__(self, composer: Composer, bridge: Bridge, tasks: TaskSet, parent: QObject) -> None:
+    def __init__(
+        self, composer: Composer, files: AttachmentKeeper, bridge: Bridge, tasks: TaskSet, parent: QObject
+    ) -> None:
         super().__init__(parent)
         self._composer = composer
+        self._files = files
         self._bridge = bridge
         self._tasks = tasks
         self._session = ""
@@ -30,10 +34,11 @@ class DraftKeeper(QObject):
         self._timer.setSingleShot(True)
         self._timer.setInterval(DRAFT_MS)
         self._timer.timeout.connect(self._time_is_up)
-        composer.text_changed.connect(self._text_changed)
+        composer.text_changed.connect(self._content_changed)
+        files.changed.connect(self._content_changed)
 
     def watch(self, session: str, text: str, *, typed_before: str = "") -> None:
-        """Show the draft of another chat and keep that from now on; empty for none.
+        """Show the text of the draft of another chat and keep that from now on; empty for none.
 
         `typed_before` was typed before any chat was there; it follows the draft.
         """
@@ -44,13 +49,14 @@ class DraftKeeper(QObject):
         if typed_before:
             self._timer.start()
 
-    def clear(self) -> None:
-        """Empty composer and draft: the text has become a message."""
+    def clear(self, sent: UserInput) -> None:
+        """Empty composer and draft: this has become a message. Files that came meanwhile stay."""
         session, self._session = self._session, ""
         self._composer.set_text("")
+        self._files.drop_sent(sent.attachments)
         self._session = session
         self._timer.stop()
-        self._keep("")
+        self._time_is_up()
 
     def save(self) -> None:
         """Put an unsaved draft on disk now."""
@@ -60,19 +66,17 @@ class DraftKeeper(QObject):
 
     @Slot()
     def _time_is_up(self) -> None:
-        self._keep(self._composer.text())
+        if self._session:
+            content = DraftContent(self._composer.text(), self._files.parts)
+            self._tasks.spawn(self._keep_draft(self._session, content), name="keep a draft")
 
     @Slot()
-    def _text_changed(self) -> None:
+    def _content_changed(self) -> None:
         if self._session:
             self._timer.start()
 
-    def _keep(self, text: str) -> None:
-        if self._session:
-            self._tasks.spawn(self._keep_draft(self._session, text), name="keep a draft")
-
-    async def _keep_draft(self, session: str, text: str) -> None:
+    async def _keep_draft(self, session: str, content: DraftContent) -> None:
         try:
-            await self._bridge.save_draft(session, DraftContent(text))
+            await self._bridge.save_draft(session, content)
         except KnownError as error:
             self.failed.emit(session, str(error))

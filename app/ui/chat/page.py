@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.ui.chat.attachments_drop import DropZone
 from app.ui.chat.composer import Composer
 from app.ui.chat.empty_page import EmptyPage
 from app.ui.picker.button import ModelButton
@@ -70,6 +71,9 @@ class ChatPage(QWidget):
         layout.addWidget(self.banner)
         layout.addWidget(content, 1)
         layout.addWidget(self.composer)
+        self.setAcceptDrops(True)
+        self._drop_zone = DropZone(self, theme)
+        self._drop_zone.dropped.connect(self.composer.take)
         self.set_theme(theme)
 
     @property
@@ -105,6 +109,7 @@ class ChatPage(QWidget):
         if self._transcript is not None:
             self._transcript.set_theme(theme)
         self.composer.set_theme(theme)
+        self._drop_zone.set_theme(theme)
         self.composer.leave_right(theme.px(SCROLL_BAR_PX))
         self.empty.set_theme(theme)
         self._header.set_theme(theme)
@@ -129,6 +134,16 @@ class ChatPage(QWidget):
     @property
     def shows_empty(self) -> bool:
         return self._stack.currentWidget() is self.empty
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if self.composer.may_attach:
+            self._drop_zone.cover(event)
+        else:
+            event.ignore()
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        super().dragLeaveEvent(event)
+        self._drop_zone.uncover()
 
 
 class Banner(QWidget):
