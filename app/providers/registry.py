@@ -1,7 +1,7 @@
 """Everything that is on offer, found by the model's reference."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, replace
 
 from app.domain.errors import ErrorKind, ProviderError
 from app.domain.models import ModelCard
@@ -23,6 +23,10 @@ class Offer:
     def built_in(cls, provider: Provider) -> "Offer":
         """Return the offer of a provider that needs no settings."""
         return cls(provider, provider.models())
+
+    def with_favourites(self, refs: Collection[str]) -> "Offer":
+        """Return the same offer with these `provider/model` as favourites and no others."""
+        return replace(self, cards=tuple(replace(card, is_favourite=card.ref in refs) for card in self.cards))
 
     def card(self, model: str) -> ModelCard | None:
         """Return what is known of a model, None if it can't be asked."""

@@ -12,8 +12,8 @@ from typing import Literal
 from pydantic import ValidationError
 
 from app.aio import Clock, TaskSet, run_blocking, run_to_end
-from app.domain.connections import DataReport, FoundServer, KeyPlace, KeyState, TestReport
-from app.domain.errors import KnownError, StorageError
+from app.domain.connections import DataReport, FoundServer, KeyPlace, KeyState, StepResult, TestReport, TestStep
+from app.domain.errors import ErrorKind, KnownError, ProviderError, StorageError
 from app.domain.events import Emit, SettingsChanged
 from app.domain.models import ModelCard
 from app.logs import set_detailed
@@ -25,6 +25,8 @@ from app.providers.listing import list_chat_models
 from app.providers.probe import Probe
 from app.providers.registry import Offer, Registry
 from app.session.data_size import measure
+from app.settings.addresses import AddressProblem, read_address
+from app.settings.key_text import clean_key, strip_key
 from app.settings.schema import Endpoint, Settings
 from app.settings.secrets import Secrets
 from app.settings.store import SettingsStore
@@ -122,11 +124,15 @@ class Connections:
 
     async def test(self, endpoint: Endpoint, *, key: str = "", model: str = "") -> TestReport:
         """Try an endpoint step by step, with `key` or else the one that is kept. Changes nothing."""
+        address = read_address(endpoint.base_url, endpoint.dialect)
+        if isinstance(address, AddressProblem):
+            return TestReport((StepResult(TestStep.NAME, passed=False, detail=address.text),))
         settings, providers = await self._ready_to_ask()
-        self._secrets.note(key)
+        tried = strip_key(key)
+        self._secrets.note(tried)
 
         async def get_key() -> str | None:
-            return key.strip() or await providers.key(endpoint)
+            return _checked(tried) if tried else await providers.key(endpoint)
 
         provider = providers.make(endpoint, settings.network, get_key)
         try:
@@ -205,7 +211,9 @@ class Connections:
         set_detailed(on=self._settings.privacy.detailed_log)
         self._usable = self._find_usable()
         updated = self._providers.update(self._settings, usable=self._usable)
-        self._registry.replace((*self._built_in, *updated.offers), default=self._settings.general.default_model)
+        favourites = {ref for ref, said in self._settings.models.items() if said.favourite}
+        built_in = [offer.with_favourites(favourites) for offer in self._built_in]
+        self._registry.replace((*built_in, *updated.offers), default=self._settings.general.default_model)
         for provider in updated.replaced:
             self._tasks.spawn(provider.retire(), name=f"retire {provider.name}")
 
@@ -267,6 +275,13 @@ def _default_model(settings: Settings, endpoint: Endpoint) -> str:
     """Return the model of new chats if it is one of `endpoint`, else an empty text."""
     provider, _, model = settings.general.default_model.partition("/")
     return model if provider == endpoint.id else ""
+
+
+def _checked(key: str) -> str:
+    try:
+        return clean_key(key)
+    except KnownError as error:
+        raise ProviderError(ErrorKind.AUTHENTICATION, str(error)) from error
 
 
 def with_endpoint(settings: Settings, endpoint_id: str, **changes: object) -> Settings:

@@ -227,7 +227,13 @@ class MainWindow(QMainWindow):
         picker.chosen.connect(self._set_model)
         picker.favourite_toggled.connect(lambda ref, on: self.models.set_favourite(ref, on=on))
         picker.closed.connect(self.page.composer.field.setFocus)
+        picker.settings_wanted.connect(self._show_models_page)
         return picker
+
+    @Slot(str)
+    def _show_models_page(self, page: str) -> None:
+        window = self.show_settings()
+        window.open_page(window.providers if page == "providers" else window.models)
 
     @Slot(str)
     def _set_model(self, ref: str) -> None:
@@ -425,9 +431,10 @@ class MainWindow(QMainWindow):
             self._settings = SettingsWindow(self._bridge, self._tasks, self)
             self._settings.link_activated.connect(self._open_link)
             self._settings.finished.connect(self._forget_settings)
-        self._settings.show()
-        self._settings.raise_()
-        self._settings.activateWindow()
+            self._settings.show()
+        else:
+            self._settings.raise_()
+            self._settings.activateWindow()
         return self._settings
 
     @Slot()

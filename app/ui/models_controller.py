@@ -30,6 +30,8 @@ class ModelsController(QObject):
         self._bridge = bridge
         self._tasks = tasks
         self._names: dict[str, str] = {}
+        self._open_ended: set[str] = set()
+        """Providers that can be asked for models that are in no list, too."""
         self._loads = 0
         self.usable: tuple[ModelCard, ...] = ()
         """What a request can be sent to."""
@@ -43,17 +45,23 @@ class ModelsController(QObject):
         self._loads += 1
         number = self._loads
         usable, known = await self._bridge.list_models(), await self._bridge.all_models()
-        wanted = ""
+        settings: Settings | None = None
         with contextlib.suppress(KnownError):
             # Settings that can't be read are told of where they are shown; the models are there all the same.
-            wanted = (await self._bridge.settings()).general.default_model
+            settings = await self._bridge.settings()
         if number != self._loads:
             # Asked again meanwhile: that answer is the newer one.
             return
-        self.usable, self.known = usable, known
-        self._names |= {card.ref: card.name for card in (*known, *usable) if card.name}
-        refs = [card.ref for card in usable]
-        self.default_ref = wanted if wanted in refs else next(iter(refs), "")
+        refs = {card.ref for card in usable}
+        self.usable, self.known = tuple(card for card in known if card.ref in refs), known
+        self._names |= {card.ref: card.name for card in known if card.name}
+        self._open_ended = set()
+        self.default_ref = usable[0].ref if usable else ""
+        if settings is not None:
+            providers = {card.provider for card in usable}
+            self._open_ended = {endpoint.id for endpoint in settings.endpoints} & providers
+            wanted = settings.general.default_model
+            self.default_ref = wanted if self._is_on_offer(wanted) else self.default_ref
         self.changed.emit()
 
     def refresh(self) -> None:
@@ -71,7 +79,7 @@ class ModelsController(QObject):
 
     def warning(self, ref: str) -> str:
         """Return a sentence if no request can be sent to a model; empty if it is on offer, or nothing is known yet."""
-        if not self.usable or any(card.ref == ref for card in self.usable):
+        if not self.usable or not ref or self._is_on_offer(ref):
             return ""
         card = next((card for card in self.known if card.ref == ref), None)
         if card is not None:
@@ -93,6 +101,9 @@ class ModelsController(QObject):
             return settings.model_copy(update={"models": {**settings.models, ref: chosen}})
 
         self._tasks.spawn(self._change(edit), name="save a favourite")
+
+    def _is_on_offer(self, ref: str) -> bool:
+        return ref.partition("/")[0] in self._open_ended or any(card.ref == ref for card in self.usable)
 
     async def _refresh(self) -> None:
         with contextlib.suppress(KnownError):

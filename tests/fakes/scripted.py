@@ -55,6 +55,8 @@ class ScriptedProvider:
     closed_early: int = 0
     name: str = "scripted"
     abilities: Abilities = field(default_factory=Abilities)
+    more: Sequence[ModelCard] = ()
+    """Models on offer beside the first one."""
 
     def play(self, *scripts: Script) -> None:
         self.scripts.extend(scripts)
@@ -71,6 +73,7 @@ class ScriptedProvider:
                 factor=1.0,
                 abilities=self.abilities,
             ),
+            *self.more,
         )
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:

@@ -2,10 +2,11 @@
 
 from typing import Final
 
-from PySide6.QtCore import QAbstractItemModel, QEvent, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QIcon, QMouseEvent, QPainter
+from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QIcon, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from app.domain.models import ModelCard
 from app.ui.picker.entries import Entry, EntryKind, ability_texts, details_of
 from app.ui.picker.model import ENTRY_ROLE, IS_CURRENT_ROLE, Index
 from app.ui.theme import Theme, tinted_icon
@@ -19,10 +20,7 @@ _ROOM_FOR_SIGNS: Final = 240
 
 
 class EntryDelegate(QStyledItemDelegate):
-    """Draws rows, and hears clicks on stars."""
-
-    star_clicked = Signal(object)
-    """The `ModelCard` of that row."""
+    """Draws rows in the colours of a theme."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -66,19 +64,11 @@ class EntryDelegate(QStyledItemDelegate):
                 self._paint_model(painter, option, index, entry)
         painter.restore()
 
-    def editorEvent(self, event: QEvent, model: QAbstractItemModel, option: QStyleOptionViewItem, index: Index) -> bool:
-        """Take a click on a star for itself."""
-        entry: Entry = index.data(ENTRY_ROLE)
-        if entry.kind is EntryKind.MODEL and isinstance(event, QMouseEvent):
-            is_release = event.type() is QEvent.Type.MouseButtonRelease
-            if is_release and self.is_star(option.rect, event.position().toPoint().x()):
-                self.star_clicked.emit(entry.card)
-                return True
-        return super().editorEvent(event, model, option, index)
-
-    def is_star(self, row: QRect, x: int) -> bool:
-        """Return whether a point of a model's row is on its star."""
-        return x >= row.right() - self._theme.px(_ICON + 2 * _PADDING)
+    def star_at(self, index: Index, row: QRect, place: QPoint) -> ModelCard | None:
+        """Return the model whose star is at a place of its row."""
+        entry: Entry | None = index.data(ENTRY_ROLE)
+        is_star = row.contains(place) and place.x() >= row.right() - self._theme.px(_ICON + 2 * _PADDING)
+        return entry.card if entry is not None and entry.kind is EntryKind.MODEL and is_star else None
 
     def _paint_quiet(self, painter: QPainter, option: QStyleOptionViewItem, entry: Entry) -> None:
         px = self._theme.px

@@ -161,7 +161,9 @@ def spoken_text(entry: Entry, *, is_current: bool) -> str:
 
 
 def _dollars(amount: float) -> str:
-    text = QLocale().toString(amount, "f", 0 if amount == int(amount) else 2 if round(amount, 2) == amount else 3)
+    text = QLocale().toString(
+        float(amount), "f", 0 if amount == int(amount) else 2 if round(amount, 2) == amount else 3
+    )
     return f"${text}"
 
 

@@ -3,22 +3,18 @@
 from typing import Final
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRect, Qt, Signal, Slot
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QMouseEvent
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QMouseEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QApplication,
-    QFrame,
     QLabel,
-    QLineEdit,
-    QListView,
     QPushButton,
     QVBoxLayout,
     QWidget,
 )
 
-from app.ui.picker.delegate import EntryDelegate
 from app.ui.picker.entries import EntryKind, Offer, list_entries
 from app.ui.picker.model import EntriesModel, can_choose
+from app.ui.picker.parts import EntryList, Panel, SearchField
 from app.ui.theme import Theme
 
 WIDTH: Final = 420
@@ -36,7 +32,7 @@ class ModelPicker(QWidget):
     favourite_toggled = Signal(str, bool)
     """`provider/model`, and whether it is to be a favourite."""
     settings_wanted = Signal(str)
-    """Name of the page of the settings."""
+    """`models` or `providers`: the page of the settings."""
     closed = Signal()
     """The person has finished with it: the focus may go back."""
 
@@ -47,13 +43,12 @@ class ModelPicker(QWidget):
         self._offer = Offer()
         self._current = ""
         self._theme = theme
-        self._panel = _Panel(self)
-        self.search = _SearchField()
+        self._panel = Panel(self)
+        self.search = SearchField()
         self.search.setPlaceholderText(self.tr("Search models"))
         self.search.setAccessibleName(self.tr("Search models"))
         self.model = EntriesModel(self)
-        self.list = QListView()
-        self._delegate = EntryDelegate(theme, self.list)
+        self.list = EntryList(self.model, theme)
         self._hint = QLabel(self.tr("Enter chooses · {key} favourite · Esc closes").format(key=_FAVOURITE_KEY))
         self._manage = QPushButton(self.tr("Manage models…"))
         self._build()
@@ -65,7 +60,7 @@ class ModelPicker(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Draw in the colours of `theme`, and with its zoom."""
         self._theme = theme
-        self._delegate.set_theme(theme)
+        self.list.delegate.set_theme(theme)
         self.list.scheduleDelayedItemsLayout()
         if self.isVisible():
             self._place()
@@ -111,19 +106,11 @@ class ModelPicker(QWidget):
     def _build(self) -> None:
         self._panel.setObjectName("modelPicker")
         self.search.setObjectName("modelSearch")
-        self.list.setObjectName("modelList")
         self.list.setAccessibleName(self.tr("Models"))
-        self.list.setModel(self.model)
-        self.list.setItemDelegate(self._delegate)
-        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.list.setMouseTracking(True)
-        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.list.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self._hint.setObjectName("mutedText")
         self._hint.setTextFormat(Qt.TextFormat.PlainText)
         self._hint.setWordWrap(True)
         self._manage.setObjectName("newChat")
-        self._manage.hide()
         layout = QVBoxLayout(self._panel)
         layout.setContentsMargins(8, 8, 8, 8)
         layout.setSpacing(6)
@@ -143,13 +130,9 @@ class ModelPicker(QWidget):
         self._panel.escaped.connect(self.close_up)
         self.list.clicked.connect(self._accept_row)
         self.list.selectionModel().currentChanged.connect(lambda *_rows: self._announce())
-        self._delegate.star_clicked.connect(lambda card: self.favourite_toggled.emit(card.ref, not card.is_favourite))
+        self.list.star_clicked.connect(lambda card: self.favourite_toggled.emit(card.ref, not card.is_favourite))
         self._manage.clicked.connect(lambda: self._want_settings("models"))
         QApplication.instance().focusChanged.connect(self._focus_changed)  # type: ignore[union-attr]
-
-    def offer_settings(self) -> None:
-        """Offer to manage models: there is a settings window."""
-        self._manage.show()
 
     def _list_entries(self, *, stay_on: str = "") -> None:
         self.model.show_entries(list_entries(self._offer, self.search.text()), self._current)
@@ -239,105 +222,10 @@ class ModelPicker(QWidget):
         self.list.setMinimumHeight(0)
         rows = sum(self.list.sizeHintForRow(row) for row in range(min(self.model.rowCount(), 200)))
         hint = self._hint.heightForWidth(width - 18)
-        others = self.search.sizeHint().height() + hint + 3 * 8 + 16
-        if not self._manage.isHidden():
-            others += self._manage.sizeHint().height() + 6
+        others = self.search.sizeHint().height() + self._manage.sizeHint().height() + hint + 4 * 8 + 16
         room = self.height() - MARGIN
         wanted = others + rows + 8
         top = corner.y() + 2
         if room - top < min(wanted, room // 2):
             top = max(MARGIN, room - min(wanted, room))
         self._panel.setGeometry(QRect(left, top, width, min(wanted, room - top)))
-
-
-class _SearchField(QLineEdit):
-    """Hands on the keys that move in the list."""
-
-    moved = Signal(int)
-    jumped = Signal(int)
-    accepted = Signal()
-    star_pressed = Signal()
-    escaped = Signal()
-
-    def event(self, event: QEvent) -> bool:
-        if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._is_ours(event):
-            # Else it would be taken for an action of the window.
-            event.accept()
-            return True
-        return super().event(event)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if not self._is_ours(event):
-            super().keyPressEvent(event)
-            return
-        match Qt.Key(event.key()):
-            case Qt.Key.Key_Up | Qt.Key.Key_Down as key:
-                self.moved.emit(1 if key is Qt.Key.Key_Down else -1)
-            case Qt.Key.Key_PageUp | Qt.Key.Key_PageDown as key:
-                self.jumped.emit(1 if key is Qt.Key.Key_PageDown else -1)
-            case Qt.Key.Key_Return | Qt.Key.Key_Enter:
-                self.accepted.emit()
-            case Qt.Key.Key_D:
-                self.star_pressed.emit()
-            case _:
-                self.escaped.emit()
-
-    def _is_ours(self, event: QKeyEvent) -> bool:
-        modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
-        key = Qt.Key(event.key())
-        if key is Qt.Key.Key_D:
-            return modifiers == Qt.KeyboardModifier.ControlModifier
-        return not modifiers and key in _KEYS
-
-
-class _Panel(QFrame):
-    """Keeps the focus among the widgets that are in it."""
-
-    escaped = Signal()
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._stops: tuple[QWidget, ...] = ()
-
-    def keep_focus(self, *stops: QWidget) -> None:
-        """Let Tab go round among these."""
-        self._stops = stops
-
-    def focusNextPrevChild(self, next: bool) -> bool:  # noqa: A002, FBT001
-        shown = [stop for stop in self._stops if stop.isVisible()]
-        at = next_index(shown, 1 if next else -1)
-        shown[at].setFocus(Qt.FocusReason.TabFocusReason if next else Qt.FocusReason.BacktabFocusReason)
-        return True
-
-    def event(self, event: QEvent) -> bool:
-        is_escape = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
-        if is_escape and event.type() is QEvent.Type.ShortcutOverride:
-            event.accept()
-            return True
-        return super().event(event)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape:
-            self.escaped.emit()
-        else:
-            super().keyPressEvent(event)
-
-
-def next_index(shown: list[QWidget], step: int) -> int:
-    """Return which of `shown` comes after the one that has the focus."""
-    focused = QApplication.focusWidget()
-    at = shown.index(focused) if focused in shown else 0
-    return (at + step) % len(shown)
-
-
-_KEYS: Final = frozenset(
-    {
-        Qt.Key.Key_Up,
-        Qt.Key.Key_Down,
-        Qt.Key.Key_PageUp,
-        Qt.Key.Key_PageDown,
-        Qt.Key.Key_Return,
-        Qt.Key.Key_Enter,
-        Qt.Key.Key_Escape,
-    }
-)
