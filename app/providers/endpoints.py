@@ -27,7 +27,7 @@ def make_remote(endpoint: Endpoint, cards: tuple[ModelCard, ...], get_key: GetKe
         from app.providers.anthropic.api import AnthropicProvider
 
         return AnthropicProvider(endpoint, cards, get_key=get_key, network=network)
-    from app.providers.openai.api import OpenAIProvider
+    from app.providers.openai.provider import OpenAIProvider
 
     return OpenAIProvider(endpoint, cards, get_key=get_key, network=network)
 

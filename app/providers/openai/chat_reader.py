@@ -21,7 +21,10 @@ BROKEN: Final = {
 
 
 class ChatReader:
-    """Makes pieces of the chunks of one stream. The last ones come from `end`: usage may follow the finish reason."""
+    """Makes pieces of the chunks of one stream. The last ones come from `end`."""
+
+    is_done = False
+    """Never before the connection ends or `[DONE]` comes: usage may follow the finish reason."""
 
     def __init__(self, *, keys: Collection[str] = ()) -> None:
         """`keys` are kept out of what errors say."""

@@ -17,6 +17,7 @@ class ResponsesReader:
     def __init__(self, *, keys: Collection[str] = ()) -> None:
         """`keys` are kept out of what errors say."""
         self.is_whole = False
+        """Whether the last event has come."""
         self._keys = keys
         self._calls: dict[str | int, StreamedCall] = {}
         self._streamed: set[str | int] = set()
@@ -50,6 +51,11 @@ class ResponsesReader:
                 yield from self._end(name, event.get("response"))
             case name if name == "error" or (name is None and event.get("error")):
                 raise fault_in_stream(event, keys=self._keys)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing more is to be heard."""
+        return self.is_whole
 
     def end(self) -> Iterator[Piece]:
         """Yield what the end of the connection says: nothing, the last event said it all."""

@@ -11,7 +11,7 @@ from app.domain.models import Abilities, ModelCard
 from app.domain.request import ModelRequest
 from app.providers.base import Piece, TextPiece
 from app.providers.http import TimeLimits
-from app.providers.openai.api import OpenAIProvider
+from app.providers.openai.provider import OpenAIProvider
 from app.providers.quiet import QuietLimits
 from app.settings.schema import Dialect, Endpoint, Network
 from tests.fakes.farend import FarEnd

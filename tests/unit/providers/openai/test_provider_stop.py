@@ -10,7 +10,7 @@ import pytest
 from app.domain.errors import ErrorKind, ProviderError
 from app.providers.base import Piece, QuietPiece, TextPiece
 from app.providers.http import TimeLimits
-from app.providers.openai.api import OpenAIProvider
+from app.providers.openai.provider import OpenAIProvider
 from app.providers.quiet import QuietLimits
 from app.settings.schema import Dialect
 from tests.fakes.farend import Answer, FarEnd, Reasoning, Stall, ToolCall, reply

@@ -79,10 +79,13 @@ async def test_a_redirect_gets_neither_request_nor_key(
 
 
 def test_a_variable_for_the_log_turns_nothing_on() -> None:
-    program = (
-        "import logging; from app.providers.openai.api import _open; from app.settings.schema import OPENAI, Network; "
-        "_open(OPENAI, Network()); print(logging.getLogger('openai').getEffectiveLevel() == logging.WARNING)"
-    )
+    program = """
+import logging
+from app.providers.openai.api import open_sender
+from app.settings.schema import OPENAI, Network
+open_sender(OPENAI, Network())
+print(logging.getLogger("openai").getEffectiveLevel() == logging.WARNING)
+"""
 
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 

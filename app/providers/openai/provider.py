@@ -1,0 +1,155 @@
+"""The models of an endpoint that speaks one of OpenAI's dialects."""
+
+import asyncio
+import contextlib
+import functools
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Final
+from urllib.parse import urlsplit
+
+from app.aio import TaskSet, run_blocking
+from app.domain.errors import ErrorKind, ProviderError
+from app.domain.models import Abilities, ModelCard
+from app.domain.request import ModelRequest
+from app.providers.base import Piece
+from app.providers.faults import malformed, no_key, not_an_api
+from app.providers.http import Heartbeat, TimeLimits
+from app.providers.openai import chat_wire, responses_wire
+from app.providers.openai.api import Sender, open_sender
+from app.providers.openai.chat_reader import ChatReader
+from app.providers.openai.listing import listed_models
+from app.providers.openai.parts import Json
+from app.providers.openai.responses_reader import ResponsesReader
+from app.providers.quiet import QuietLimits, watch
+from app.settings.schema import Endpoint, ListedModel, Network
+
+LIST_SECONDS: Final = 30.0
+"""A list of models that isn't there by then is given up, local or not."""
+_DRAIN_SECONDS: Final = 0.1
+"""The end of a whole stream is waited for so long: then its connection serves the next request."""
+
+Reader = ResponsesReader | ChatReader
+
+
+class OpenAIProvider:
+    """One endpoint that speaks Responses or Chat Completions."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        cards: tuple[ModelCard, ...],
+        *,
+        get_key: Callable[[], Awaitable[str | None]],
+        network: Network,
+        limits: TimeLimits | None = None,
+        quiet_limits: QuietLimits | None = None,
+    ) -> None:
+        """`get_key` is asked anew for every request. `limits` follow from the address if not given."""
+        self._endpoint = endpoint
+        self._cards = cards
+        self._get_key = get_key
+        self._network = network
+        self._limits = limits
+        self._quiet_limits = quiet_limits or QuietLimits()
+        self._tasks = TaskSet(lambda _name, _error: None)
+        self._opened: Sender | None = None
+        self._opening = asyncio.Lock()
+        self._refused: dict[str, set[str]] = {}
+        """By model, the fields its server was found not to take."""
+
+    @property
+    def name(self) -> str:
+        return self._endpoint.id
+
+    def models(self) -> tuple[ModelCard, ...]:
+        return self._cards
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
+        """Send `request` and yield the reply as it comes.
+
+        Raises `ProviderError`. Closing the generator ends the request on the wire at once.
+        """
+        sender = await self._sender()
+        heartbeat = Heartbeat()
+        pieces = self._pieces(sender, request, heartbeat)
+        async with aclosing(watch(pieces, heartbeat, tasks=self._tasks, limits=self._quiet_limits)) as watched:
+            async for piece in watched:
+                yield piece
+
+    async def list_models(self) -> tuple[ListedModel, ...]:
+        """Return the models its own list names, in its order. Raises `ProviderError`."""
+        sender = await self._sender()
+        try:
+            async with asyncio.timeout(LIST_SECONDS):
+                body = await sender.get("/models")
+        except TimeoutError:
+            sentence = f"{self._endpoint.name} did not send its list of models within {LIST_SECONDS:g} s."
+            raise ProviderError(ErrorKind.NETWORK, sentence) from None
+        models = listed_models(body, is_openai=self._is_openai)
+        if models is None:
+            is_page = isinstance(body, str) and body.lstrip()[:1] == "<"
+            raise (not_an_api if is_page else malformed)(sender.url("/models"))
+        return models
+
+    async def close(self) -> None:
+        """Close every connection. Streams that run end with an error."""
+        await self._tasks.close()
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            await opened.close()
+
+    @property
+    def _is_openai(self) -> bool:
+        host = urlsplit(self._endpoint.base_url).hostname or ""
+        return host == "api.openai.com" or host.endswith(".api.openai.com")
+
+    async def _sender(self) -> Sender:
+        key = await self._get_key()
+        if key is None and self._endpoint.needs_key:
+            raise no_key(self._endpoint.name)
+        if key is not None and not (key.isascii() and key.isprintable()):
+            raise ProviderError(
+                ErrorKind.AUTHENTICATION,
+                f"The key for {self._endpoint.name} has characters no key has. Enter it again.",
+            )
+        async with self._opening:
+            if self._opened is None:
+                self._opened = await run_blocking(open_sender, self._endpoint, self._network, self._limits)
+            return replace(self._opened, key=key)
+
+    async def _pieces(self, sender: Sender, request: ModelRequest, heartbeat: Heartbeat) -> AsyncGenerator[Piece, None]:
+        prepare = functools.partial(self._prepared, request, sender.keys)
+        # Files are encoded on the way: megabytes, not for the loop.
+        path, body, reader = await run_blocking(prepare) if request.files else prepare()
+        refused = self._refused.setdefault(request.model, set())
+        try:
+            async with aclosing(sender.events(path, body, heartbeat, refused)) as events:
+                async for event in events:
+                    for piece in reader.read(event):
+                        yield piece
+                    if reader.is_done:
+                        await _drain(events)
+                        break
+        except ProviderError as error:
+            # A connection that breaks after the whole reply has taken nothing away.
+            if error.kind is not ErrorKind.NETWORK or not reader.is_whole:
+                raise
+        for piece in reader.end():
+            yield piece
+
+    def _prepared(self, request: ModelRequest, keys: Collection[str]) -> tuple[str, Json, Reader]:
+        if self._endpoint.dialect == "chat":
+            body = chat_wire.arguments(request, is_openai=self._is_openai)
+            return chat_wire.PATH, body, ChatReader(keys=keys)
+        card = next((card for card in self._cards if card.id == request.model), None)
+        body = responses_wire.arguments(request, card.abilities if card is not None else Abilities())
+        return responses_wire.PATH, body, ResponsesReader(keys=keys)
+
+
+async def _drain(events: AsyncGenerator[object, None]) -> None:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_DRAIN_SECONDS):
+            async for _ in events:
+                pass
