@@ -18,13 +18,24 @@ def main() -> int:
     """Run the program; return its exit code."""
     # Nothing that is built while starting is garbage; see app/ui/garbage.py.
     gc.disable()
-    arguments, for_qt = _parser().parse_known_args()
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    is_doctor = sys.argv[1:2] == ["doctor"]
+    arguments, for_qt = _parser().parse_known_args(sys.argv[2:] if is_doctor else None)
+    data_dir = _data_dir(arguments.data_dir)
     if arguments.offline:
         from app.offline import refuse_network
 
         refuse_network()
+    if is_doctor:
+        from app.doctor import examine
+
+        return examine(data_dir)
+    return _run(arguments, data_dir, for_qt)
+
+
+def _run(arguments: argparse.Namespace, data_dir: Path, for_qt: list[str]) -> int:
+    from app.crash import CrashReporter
     from app.display import NO_DISPLAY, has_display
+    from app.logs import Log
 
     if not has_display():
         print(NO_DISPLAY, file=sys.stderr)  # noqa: T201 - nothing else can show it
@@ -32,16 +43,18 @@ def main() -> int:
     from app.bootstrap import Options, run
 
     options = Options(
-        data_dir=_data_dir(arguments.data_dir),
+        data_dir=data_dir,
         words_per_second=arguments.practice_speed,
         is_new_instance=arguments.new_instance,
     )
-    return run(options, [sys.argv[0], *for_qt])
+    return run(options, [sys.argv[0], *for_qt], Log(data_dir), CrashReporter(data_dir))
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="muntin", description="A desktop chat with AI models whose context windows roll over."
+        prog="muntin",
+        description="A desktop chat with AI models whose context windows roll over.",
+        epilog="muntin doctor: say what works on this computer and what doesn't, and end.",
     )
     parser.add_argument("--version", action="version", version=f"{APP_NAME} {VERSION}")
     parser.add_argument(

@@ -15,9 +15,13 @@ import qasync
 from PySide6.QtWidgets import QApplication
 
 from app import APP_ID, APP_NAME, VERSION
-from app.aio import Engine, SystemClock, TaskSet
+from app.aio import Engine, OnFailure, SystemClock, TaskSet
+from app.crash import CrashReporter
+from app.domain.errors import KnownError
 from app.domain.ids import new_id
+from app.logs import Log
 from app.ui.bridge import Bridge, EventBuffer
+from app.ui.crash_notice import CrashNotice
 from app.ui.garbage import GarbageCollector
 from app.ui.main_window import MainWindow
 from app.ui.single_instance import InstanceServer, ask_running_instance
@@ -47,7 +51,7 @@ class Options:
     is_new_instance: bool
 
 
-def run(options: Options, qt_arguments: list[str]) -> int:
+def run(options: Options, qt_arguments: list[str], log_: Log, crashes: CrashReporter) -> int:
     """Run the program with its window until it is closed; return the exit code."""
     app = QApplication(qt_arguments)
     app.setApplicationName(APP_NAME)
@@ -63,13 +67,25 @@ def run(options: Options, qt_arguments: list[str]) -> int:
     loop = qasync.QEventLoop(app)
     asyncio.set_event_loop(loop)
     with loop:
-        loop.run_until_complete(_run(options))
+        loop.run_until_complete(_run(options, log_, crashes))
     garbage.deleteLater()
     return 0
 
 
-async def _run(options: Options) -> None:
-    program = Program(options, lambda emit: make_manager(options, emit))
+async def _run(options: Options, log_: Log, crashes: CrashReporter) -> None:
+    def failed(name: str, error: BaseException) -> None:
+        if isinstance(error, KnownError):
+            report(name, error)
+        else:
+            crashes.note(error, where=name)
+
+    last_fault = crashes.last_fault()
+    crashes.install()
+    program = Program(options, lambda emit: make_manager(options, emit, failed, log_), failed)
+    notice = CrashNotice(program.window, save=program.window.controller.save_draft)
+    crashes.told = notice.tell
+    if last_fault is not None:
+        program.window.first_painted.connect(lambda: notice.tell_of_last_time(last_fault))
     closed = asyncio.Event()
     program.window.closed.connect(closed.set)
     app = QApplication.instance()
@@ -91,9 +107,14 @@ async def _run(options: Options) -> None:
 class Program:
     """The window, the engine and the bridge between them."""
 
-    def __init__(self, options: Options, make_manager: "Callable[[Emit], SessionManager]") -> None:
-        self.engine = Engine(report)
-        self.tasks = TaskSet(report)
+    def __init__(
+        self,
+        options: Options,
+        make_manager: "Callable[[Emit], SessionManager]",
+        on_failure: OnFailure | None = None,
+    ) -> None:
+        self.engine = Engine(on_failure or report)
+        self.tasks = TaskSet(on_failure or report)
         self._buffer = EventBuffer()
         self.bridge = Bridge(self.engine, lambda: make_manager(self._buffer.put), self._buffer)
         self.window = MainWindow(self.bridge, self.tasks, state_path=options.data_dir / "window.json", new_id=new_id)
@@ -111,7 +132,7 @@ class Program:
         return self.bridge.close(timeout_seconds=QUIT_SECONDS)
 
 
-def make_manager(options: Options, emit: "Emit") -> "SessionManager":
+def make_manager(options: Options, emit: "Emit", on_failure: OnFailure, log_: Log) -> "SessionManager":
     """Build everything below the interface. Runs on the engine's thread."""
     from app.budget.tokens import TokenCounter
     from app.history.library import Library
@@ -127,7 +148,8 @@ def make_manager(options: Options, emit: "Emit") -> "SessionManager":
     registry = Registry()
     clock = SystemClock()
     secrets = Secrets(KeyringStore(), file=options.data_dir / "keys.json", environ=os.environ)
-    tasks = TaskSet(report)
+    log_.hide(secrets.known)
+    tasks = TaskSet(on_failure)
     connections = Connections(
         options.data_dir, registry=registry, built_in=[practice], secrets=secrets, emit=emit, clock=clock, tasks=tasks
     )

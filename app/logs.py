@@ -41,9 +41,10 @@ def log_file(data_dir: Path) -> Path:
 class SafeFormatter(logging.Formatter):
     """Leaves out messages of exceptions and blackens keys."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, shows_messages: bool = False) -> None:
         super().__init__(_FORMAT)
         self.known_keys: KnownKeys = tuple
+        self._shows_messages = shows_messages
 
     def format(self, record: logging.LogRecord) -> str:
         # Another handler may have kept its own form of the exception in the record.
@@ -51,6 +52,8 @@ class SafeFormatter(logging.Formatter):
         return hide_keys(super().format(record), self.known_keys())
 
     def formatException(self, ei: object) -> str:
+        if self._shows_messages:
+            return super().formatException(ei)  # type: ignore[arg-type]
         error = ei[1] if isinstance(ei, tuple) else None
         return "\n".join(places_of(error)) if isinstance(error, BaseException) else ""
 
@@ -84,21 +87,25 @@ class Log:
     """The handlers of this process. A folder that can't be written to costs the file, nothing else."""
 
     def __init__(self, data_dir: Path, *, stream: TextIO | None = None) -> None:
-        self._formatter = SafeFormatter()
-        self._handlers: list[logging.Handler] = [logging.StreamHandler(stream or sys.stderr)]
-        self._handlers[0].setLevel(logging.WARNING)
+        terminal = logging.StreamHandler(stream or sys.stderr)
+        terminal.setLevel(logging.WARNING)
+        # Whoever started it in a terminal sees what they wrote themselves; a desktop would keep it in a file.
+        terminal.setFormatter(SafeFormatter(shows_messages=terminal.stream.isatty()))
+        self._handlers: list[logging.Handler] = [terminal]
         with contextlib.suppress(OSError):
             log_folder(data_dir).mkdir(mode=0o700, parents=True, exist_ok=True)
             self._handlers.append(_RotatingFile(log_file(data_dir)))
+            self._handlers[-1].setFormatter(SafeFormatter())
         for handler in self._handlers:
-            handler.setFormatter(self._formatter)
             handler.addFilter(_is_ours_or_a_warning)
             logging.getLogger().addHandler(handler)
         set_detailed(on=False)
 
     def hide(self, known_keys: KnownKeys) -> None:
         """Blacken these keys wherever they turn up."""
-        self._formatter.known_keys = known_keys
+        for handler in self._handlers:
+            if isinstance(handler.formatter, SafeFormatter):
+                handler.formatter.known_keys = known_keys
 
     def close(self) -> None:
         """Take the handlers out again."""

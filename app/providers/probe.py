@@ -75,6 +75,13 @@ class Probe:
 
     async def run(self) -> TestReport:
         """Take the steps until one fails, at most `total_seconds`. Raises only if it is cancelled."""
+        return await self._take(asks=True)
+
+    async def reach(self) -> TestReport:
+        """Take the steps that need no key: name, connection, certificate. Raises only if it is cancelled."""
+        return await self._take(asks=False)
+
+    async def _take(self, *, asks: bool) -> TestReport:
         answered = ""
         try:
             async with asyncio.timeout(self._limits.total_seconds):
@@ -82,8 +89,8 @@ class Probe:
                 await self._connect()
                 if urlsplit(self._endpoint.base_url).scheme == "https":
                     await self._check_certificate()
-                models = await self._try_key()
-                answered = await self._ask(models)
+                if asks:
+                    answered = await self._ask(await self._try_key())
         except _Failed as failure:
             self._steps[failure.step] = StepResult(failure.step, passed=False, detail=failure.detail)
         except TimeoutError:

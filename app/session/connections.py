@@ -5,14 +5,14 @@ Lives on the engine's loop. What it changes is on disk before it is told (`Setti
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
 from pydantic import ValidationError
 
 from app.aio import Clock, TaskSet, run_blocking, run_to_end
-from app.domain.connections import DataReport, FoundServer, KeyPlace, KeyState, StepResult, TestReport, TestStep
+from app.domain.connections import DataReport, FoundServer, KeyPlace, KeyState, TestReport
 from app.domain.errors import ErrorKind, KnownError, ProviderError, StorageError
 from app.domain.events import Emit, SettingsChanged
 from app.domain.models import ModelCard
@@ -25,8 +25,7 @@ from app.providers.listing import list_chat_models
 from app.providers.probe import Probe
 from app.providers.registry import Offer, Registry
 from app.session.data_size import measure
-from app.settings.addresses import AddressProblem, read_address
-from app.settings.key_text import clean_key, strip_key
+from app.settings.key_text import clean_key
 from app.settings.schema import Endpoint, Settings
 from app.settings.secrets import Secrets
 from app.settings.store import SettingsStore
@@ -124,26 +123,32 @@ class Connections:
 
     async def test(self, endpoint: Endpoint, *, key: str = "", model: str = "") -> TestReport:
         """Try an endpoint step by step, with `key` or else the one that is kept. Changes nothing."""
-        address = read_address(endpoint.base_url, endpoint.dialect)
-        if isinstance(address, AddressProblem):
-            return TestReport((StepResult(TestStep.NAME, passed=False, detail=address.text),))
+        self._secrets.note(key)
+        async with self._probing(endpoint, key=key.strip(), model=model) as probe:
+            return await probe.run()
+
+    async def reach(self, endpoint: Endpoint) -> TestReport:
+        """Try whether an endpoint can be reached at all, without any key."""
+        async with self._probing(endpoint) as probe:
+            return await probe.reach()
+
+    @contextlib.asynccontextmanager
+    async def _probing(self, endpoint: Endpoint, *, key: str = "", model: str = "") -> AsyncIterator[Probe]:
         settings, providers = await self._ready_to_ask()
-        tried = strip_key(key)
-        self._secrets.note(tried)
 
         async def get_key() -> str | None:
-            return _checked(tried) if tried else await providers.key(endpoint)
+            return key or await providers.key(endpoint)
 
         provider = providers.make(endpoint, settings.network, get_key)
         try:
-            return await Probe(
+            yield Probe(
                 endpoint,
                 settings.network,
                 provider,
                 get_key=get_key,
                 catalogue=providers.catalogue,
                 model=model or _default_model(settings, endpoint),
-            ).run()
+            )
         finally:
             await provider.close()
 

@@ -1,5 +1,6 @@
 """Tells that the program itself has failed, where the report lies, and that nothing typed is lost."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QUrl, Signal, Slot
@@ -12,9 +13,11 @@ class CrashNotice(QObject):
 
     _told = Signal(str, bool)
 
-    def __init__(self, window: QWidget) -> None:
+    def __init__(self, window: QWidget, *, save: Callable[[], object]) -> None:
+        """`save` puts on disk what is being written."""
         super().__init__(window)
         self._window = window
+        self._save = save
         self._box: QMessageBox | None = None
         self._told.connect(self._show, Qt.ConnectionType.QueuedConnection)
 
@@ -28,6 +31,7 @@ class CrashNotice(QObject):
 
     @Slot(str, bool)
     def _show(self, report: str, was_last_time: bool) -> None:  # noqa: FBT001 - a Qt slot
+        self._save()
         if self._box is not None:
             return
         box = QMessageBox(self._window)
