@@ -49,6 +49,13 @@ class KeyMemory:
                 self._seen[kept.key] = None
             return True
 
+    def drop(self, account: str, place: KeyPlace) -> None:
+        """Forget what is known of `account` if it is kept at `place`."""
+        with self._lock:
+            kept = self._kept.get(account)
+            if kept is not None and kept.place is place:
+                del self._kept[account]
+
     def note(self, key: str) -> None:
         """Count `key` among those that were seen."""
         with self._lock:

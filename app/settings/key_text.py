@@ -1,18 +1,13 @@
-"""Keys as people paste them, and the environment variables of the vendors. Pure."""
+"""Keys as people paste them. Pure."""
 
 from typing import Final
-from urllib.parse import urlsplit
 
 from app.domain.errors import KnownError
-from app.settings.schema import Endpoint
 
 MAX_KEY_CHARS: Final = 4000
 MIN_CHARS_TO_SHOW_ENDING: Final = 12
 ENDING_CHARS: Final = 4
 
-_VARIABLES: Final = {"api.anthropic.com": "ANTHROPIC_API_KEY", "api.openai.com": "OPENAI_API_KEY"}
-VARIABLES: Final = tuple(_VARIABLES.values())
-"""Every variable that a key may be read from."""
 _QUOTES: Final = "\"'`‘’“”«»"
 
 
@@ -60,17 +55,3 @@ def _problem_of(key: str) -> str:
 def ending_of(key: str) -> str:
     """Return the last characters of a key, empty if it is so short that they would give it away."""
     return key[-ENDING_CHARS:] if len(key) >= MIN_CHARS_TO_SHOW_ENDING else ""
-
-
-def variable_for(endpoint: Endpoint) -> str:
-    """Return the environment variable whose key may be sent to this address, empty if none may.
-
-    A vendor's key goes to that vendor's own host, encrypted, and nowhere else, whoever the endpoint says it is.
-    """
-    try:
-        parts = urlsplit(endpoint.base_url)
-        if parts.scheme != "https" or parts.username is not None or parts.port not in (None, 443):
-            return ""
-    except ValueError:
-        return ""
-    return _VARIABLES.get(parts.hostname or "", "")

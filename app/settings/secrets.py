@@ -7,10 +7,11 @@ from typing import Final, Protocol, assert_never
 from app.aio import run_blocking
 from app.domain.connections import KeyPlace, KeyState
 from app.domain.errors import BugError, KnownError
+from app.settings.key_environment import KeyEnvironment, variable_for
 from app.settings.key_file import KeyFile
 from app.settings.key_memory import Kept, KeyMemory
 from app.settings.key_store import NO_STORE
-from app.settings.key_text import VARIABLES, clean_key, ending_of, strip_key, usable_key, variable_for
+from app.settings.key_text import clean_key, ending_of, strip_key, usable_key
 from app.settings.lane import Lane
 from app.settings.schema import Endpoint
 
@@ -57,7 +58,7 @@ class Secrets:
     ) -> None:
         self._store = store
         self._file = KeyFile(file)
-        self._environ = environ
+        self._environment = KeyEnvironment(environ)
         self._read_seconds = read_seconds
         self._save_seconds = save_seconds
         self._memory = KeyMemory()
@@ -72,7 +73,7 @@ class Secrets:
 
         A server that needs no key is not looked up unless one was saved for it: that could open a prompt.
         """
-        found = self._from_environment(endpoint)
+        found = self._environment.get(endpoint)
         if found:
             return found
         kept = self._memory.get(endpoint.id)
@@ -82,10 +83,10 @@ class Secrets:
 
     async def state(self, endpoint: Endpoint) -> KeyState:
         """Return where the key is; asks the key store within its time limit."""
-        found = self._from_environment(endpoint)
+        found = self._environment.get(endpoint)
         if found:
             return KeyState(KeyPlace.ENVIRONMENT, variable=variable_for(endpoint), ending=ending_of(found))
-        problem = self._environment_problem(endpoint)
+        problem = self._environment.problem(endpoint)
         kept = None
         try:
             kept = await self._find(endpoint)
@@ -97,7 +98,7 @@ class Secrets:
 
     def may_have_key(self, endpoint: Endpoint) -> bool:
         """Whether there is reason to expect a key, without asking anybody: for lists at start-up."""
-        return bool(endpoint.key_kept or self._memory.get(endpoint.id) is not None or self._from_environment(endpoint))
+        return bool(endpoint.key_kept or self._memory.get(endpoint.id) is not None or self._environment.get(endpoint))
 
     async def save(self, endpoint: Endpoint, key: str, place: KeyPlace) -> None:
         """Keep `key` at `place` and nowhere else. Raises KnownError; nothing is kept then.
@@ -121,13 +122,14 @@ class Secrets:
 
     async def delete(self, endpoint: Endpoint) -> None:
         """Forget the key wherever it is kept but in the environment. Raises KnownError."""
-        wish = self._memory.wish_anew(endpoint.id)
-        is_unknown = self._memory.get(endpoint.id) is None and endpoint.needs_key and endpoint.key_kept != "file"
+        account = endpoint.id
+        is_unknown = self._memory.get(account) is None and endpoint.needs_key and endpoint.key_kept != "file"
+        wish = self._memory.wish_anew(account)
         if is_unknown or self._may_be_in_store(endpoint):
-            await self._delete_in_store(endpoint.id, seconds=self._save_seconds)
-        await run_blocking(self._file.delete, endpoint.id)
-        self._memory.settle(endpoint.id, None, wish=wish)
-        self._left_over.pop(endpoint.id, None)
+            await self._delete_in_store(account, seconds=self._save_seconds)
+        await run_blocking(self._file.delete, account)
+        self._memory.settle(account, None, wish=wish)
+        self._left_over.pop(account, None)
 
     def note(self, key: str) -> None:
         """Count a key that is not kept, such as one that is only tried, among the known ones."""
@@ -136,30 +138,9 @@ class Secrets:
 
     def known(self) -> tuple[str, ...]:
         """Return every key this process has met: what logs and error texts are looked through for."""
-        given = (strip_key(self._environ.get(variable, "")) for variable in VARIABLES)
-        return tuple(dict.fromkeys([*self._memory.seen(), *filter(None, given)]))
+        return tuple(dict.fromkeys([*self._memory.seen(), *self._environment.all()]))
 
     # --- finding ---
-
-    def _from_environment(self, endpoint: Endpoint) -> str:
-        """Return the key of the environment, empty if there is none that can be used."""
-        try:
-            return self._read_environment(endpoint)
-        except KnownError:
-            return ""
-
-    def _read_environment(self, endpoint: Endpoint) -> str:
-        variable = variable_for(endpoint)
-        text = self._environ.get(variable, "") if variable else ""
-        return usable_key(text, f"What stands in {variable}") if text.strip() else ""
-
-    def _environment_problem(self, endpoint: Endpoint) -> str:
-        """Return a sentence if there is a key in the environment that can't be one."""
-        try:
-            self._read_environment(endpoint)
-        except KnownError as error:
-            return str(error)
-        return ""
 
     async def _find(self, endpoint: Endpoint) -> Kept | None:
         """Return the key from memory, or from where it was saved. Raises KnownError."""
@@ -227,20 +208,23 @@ class Secrets:
 
     async def _save_in_store(self, endpoint: Endpoint, kept: Kept) -> None:
         account = endpoint.id
+        before = self._memory.get(account)
         wish = self._memory.wish_anew(account)
 
         def write() -> None:
             if not self._learn_name():
                 raise KnownError(NO_STORE)
             self._store.put(account, kept.key)
+            if not self._memory.settle(account, kept, wish=wish):
+                # It comes back after its time, and something else was asked meanwhile.
+                self._withdraw(account)
+                return
             try:
                 self._file.delete(account)
             except KnownError:
+                self._memory.settle(account, before, wish=wish)
                 self._store.delete(account)
                 raise
-            if not self._memory.settle(account, kept, wish=wish):
-                # It came back after its time, and something else was asked meanwhile.
-                self._withdraw(account)
 
         try:
             await self._writes.run(write, seconds=self._save_seconds, unanswered=NO_ANSWER)
@@ -291,5 +275,8 @@ class Secrets:
         def forget() -> None:
             if self._learn_name():
                 self._store.delete(account)
+            # Also when it comes back after its time.
+            self._memory.drop(account, KeyPlace.STORE)
+            self._left_over.pop(account, None)
 
         await self._writes.run(forget, seconds=seconds, unanswered=NO_ANSWER)

@@ -475,7 +475,7 @@ async def test_a_save_that_comes_through_late_is_noticed(store: FakeStore, path:
     assert await secrets.key(OPENAI) == KEY
 
 
-@pytest.mark.parametrize("change", ["session", "delete", "replace"])
+@pytest.mark.parametrize("change", ["session", "file", "delete", "replace"])
 async def test_a_save_that_comes_through_late_does_not_undo_what_was_asked_since(
     store: FakeStore, path: Path, change: str
 ) -> None:
@@ -487,6 +487,8 @@ async def test_a_save_that_comes_through_late_does_not_undo_what_was_asked_since
     match change:
         case "session":
             await secrets.save(OPENAI, KEY, KeyPlace.SESSION)
+        case "file":
+            await secrets.save(OPENAI, KEY, KeyPlace.FILE)
         case "delete":
             await secrets.delete(OPENAI.model_copy(update={"needs_key": False}))
         case "replace":
@@ -495,7 +497,39 @@ async def test_a_save_that_comes_through_late_does_not_undo_what_was_asked_since
     store.gate.set()
 
     await until(lambda: "delete openai" in store.asked and "openai" not in store.kept)
-    assert await secrets.key(OPENAI) == (KEY if change == "session" else None)
+    assert await secrets.key(OPENAI) == (KEY if change in ("session", "file") else None)
+    assert in_file(path) == ({"openai": KEY} if change == "file" else None)
+
+
+async def test_a_delete_that_comes_through_late_is_noticed(store: FakeStore, path: Path) -> None:
+    secrets = make(store, path, seconds=0.05)
+    store.kept["openai"] = KEY
+    assert await secrets.key(OPENAI) == KEY
+    store.gate.clear()
+
+    with pytest.raises(KnownError, match="did not answer"):
+        await secrets.delete(OPENAI)
+    assert secrets.may_have_key(OPENAI)
+
+    store.gate.set()
+    await until(lambda: not secrets.may_have_key(OPENAI))
+    assert store.kept == {}
+    assert await secrets.key(OPENAI) is None
+
+
+async def test_an_older_key_that_goes_late_is_no_problem_any_more(store: FakeStore, path: Path) -> None:
+    secrets = make(store, path, seconds=0.05)
+    await secrets.save(OPENAI, OTHER, KeyPlace.STORE)
+    store.gate.clear()
+
+    await secrets.save(OPENAI, KEY, KeyPlace.SESSION)
+    assert (await secrets.state(OPENAI)).problem.startswith("The key saved before is still in the key store.")
+
+    store.gate.set()
+    await until(lambda: not store.kept)
+    await until(lambda: not any(thread.name == "key store, writing" for thread in threading.enumerate()))
+    assert (await secrets.state(OPENAI)).problem == ""
+    assert await secrets.key(OPENAI) == KEY
 
 
 # --- what is known, and the file ---
