@@ -17,7 +17,7 @@ from app.settings.schema import ListedModel
 PARALLEL_REQUESTS: Final = 4
 DESCRIBE_SECONDS: Final = 30.0
 """For all models together; those that come later stay without a description."""
-_NUM_CTX: Final = re.compile(r"^num_ctx\s+(\d+)\s*$", re.MULTILINE)
+_NUM_CTX: Final = re.compile(r"^num_ctx[ \t]+(\d{1,9})[ \t]*$", re.MULTILINE)
 _LMSTUDIO_OWNER: Final = re.compile(r"organization[-_]owner")
 
 

@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import ValidationError
 
 from app.aio import Clock, TaskSet, run_blocking, run_to_end
-from app.domain.connections import DataReport, FoundServer, KeyPlace, KeyState, TestReport
+from app.domain.connections import DataReport, FoundServer, KeyPlace, KeyState, StepResult, TestReport, TestStep
 from app.domain.errors import ErrorKind, KnownError, ProviderError, StorageError
 from app.domain.events import Emit, SettingsChanged
 from app.domain.models import ModelCard
@@ -25,7 +25,8 @@ from app.providers.listing import list_chat_models
 from app.providers.probe import Probe
 from app.providers.registry import Offer, Registry
 from app.session.data_size import measure
-from app.settings.key_text import clean_key
+from app.settings.addresses import AddressProblem, read_address
+from app.settings.key_text import clean_key, strip_key
 from app.settings.schema import Endpoint, Settings
 from app.settings.secrets import Secrets
 from app.settings.store import SettingsStore
@@ -123,12 +124,17 @@ class Connections:
 
     async def test(self, endpoint: Endpoint, *, key: str = "", model: str = "") -> TestReport:
         """Try an endpoint step by step, with `key` or else the one that is kept. Changes nothing."""
-        self._secrets.note(key)
-        async with self._probing(endpoint, key=key.strip(), model=model) as probe:
+        if (wrong := _wrong_address(endpoint)) is not None:
+            return wrong
+        tried = strip_key(key)
+        self._secrets.note(tried)
+        async with self._probing(endpoint, key=tried, model=model) as probe:
             return await probe.run()
 
     async def reach(self, endpoint: Endpoint) -> TestReport:
         """Try whether an endpoint can be reached at all, without any key."""
+        if (wrong := _wrong_address(endpoint)) is not None:
+            return wrong
         async with self._probing(endpoint) as probe:
             return await probe.reach()
 
@@ -137,7 +143,7 @@ class Connections:
         settings, providers = await self._ready_to_ask()
 
         async def get_key() -> str | None:
-            return key or await providers.key(endpoint)
+            return _checked(key) if key else await providers.key(endpoint)
 
         provider = providers.make(endpoint, settings.network, get_key)
         try:
@@ -280,6 +286,14 @@ def _default_model(settings: Settings, endpoint: Endpoint) -> str:
     """Return the model of new chats if it is one of `endpoint`, else an empty text."""
     provider, _, model = settings.general.default_model.partition("/")
     return model if provider == endpoint.id else ""
+
+
+def _wrong_address(endpoint: Endpoint) -> TestReport | None:
+    """Return the end of a test whose address can't be asked, None if it can."""
+    address = read_address(endpoint.base_url, endpoint.dialect)
+    if not isinstance(address, AddressProblem):
+        return None
+    return TestReport((StepResult(TestStep.NAME, passed=False, detail=address.text),))
 
 
 def _checked(key: str) -> str:

@@ -417,6 +417,20 @@ async def test_a_key_that_is_only_tried_is_sent_and_not_kept(desk: Desk) -> None
     assert KEY not in repr(report)
 
 
+@pytest.mark.parametrize("address", ["http://box:99999/v1", "http://[::1/v1", "", "ftp://box"])
+async def test_an_address_that_is_none_fails_by_its_name(desk: Desk, address: str) -> None:
+    (step,) = (await desk.connections.test(BOX.model_copy(update={"base_url": address}))).steps
+    assert not step.passed
+    assert step.detail.endswith((".", "?"))
+
+
+async def test_a_text_that_can_be_no_key_is_not_sent(desk: Desk) -> None:
+    async with FarEnd() as far:
+        report = await desk.connections.test(server_at(far.url), key="my key is 123")
+        assert far.requests == []
+    assert "no spaces" in report.steps[-1].detail
+
+
 async def test_a_reply_runs_to_its_end_on_the_provider_it_began_with(desk: Desk) -> None:
     hold = Hold()
     async with FarEnd() as old, FarEnd() as new:
