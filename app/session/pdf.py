@@ -54,8 +54,6 @@ def read_pdf(data: bytes) -> PdfText:
 
 def _read(document: PdfDocument) -> PdfText:
     pages = len(document)
-    if not pages:
-        raise KnownError("It has no pages.")
     if pages > MAX_PAGES:
         raise KnownError(f"It has {pages:,} pages; at most {MAX_PAGES:,} can be attached.")
     texts: list[str] = []
