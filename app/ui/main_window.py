@@ -98,6 +98,7 @@ class MainWindow(QMainWindow):
         """Load the list of chats and open the one that was open last."""
         self._tasks.spawn(self._use_settings(), name="use the settings")
         self._tasks.spawn(self._load(), name="load chats")
+        self._tasks.spawn(self._tell_of_broken_settings(), name="tell of broken settings")
         # Made while the engine starts.
         self.page.transcript.set_items([], more_above=False)
 
@@ -203,6 +204,14 @@ class MainWindow(QMainWindow):
             settings = await self._bridge.settings()
             self.appearance.use(settings)
             self.page.composer.set_enter_sends(on=settings.general.enter_sends)
+
+    async def _tell_of_broken_settings(self) -> None:
+        with contextlib.suppress(KnownError):
+            if name := await self._bridge.set_aside():
+                text = self.tr("Some settings could not be read and are as at first. The old file is kept as {name}.")
+                self.toast.show_message(
+                    text.format(name=name), button=self.tr("Settings…"), action=self.actions_.settings.trigger
+                )
 
     # Models
 
@@ -312,6 +321,8 @@ class MainWindow(QMainWindow):
         self.chats.deleted.connect(self._offer_undo)
         self.chats.restored.connect(self._forget_undo)
         self.controller.new_chat_wanted.connect(self.chats.new)
+        self.controller.settings_wanted.connect(lambda: self._show_models_page("providers"))
+        self.controller.model_wanted.connect(self._choose_model)
         self.page.banner.button_pressed.connect(self._load_again)
         actions.undo_delete.triggered.connect(self.chats.undo_delete)
         self.chats.failed.connect(self.toast.show_message)
