@@ -364,7 +364,9 @@ _REASON_OF_CODE: Final[Mapping[int, str]] = {
     64: "it is made out to another address",
 }
 """By OpenSSL's `X509_V_ERR_…` number."""
-_NO_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE", "UNEXPECTED_EOF_WHILE_READING"})
+_NO_TLS: Final = frozenset(
+    {"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE", "UNEXPECTED_EOF_WHILE_READING"}
+)
 """What OpenSSL makes of an answer in plain HTTP, and of a server that hangs up at the sight of TLS."""
 
 
@@ -378,12 +380,8 @@ def _certificate_sentence(causes: tuple[BaseException, ...], place: str) -> str:
             reason = _REASON_OF_CODE.get(cause.verify_code, cause.verify_message or "the system refuses it")
             return f"The certificate of {place} is not trusted: {reason}."
     for cause in causes:
-        if isinstance(cause, ssl.SSLError) and cause.reason in {
-            "WRONG_VERSION_NUMBER",
-            "HTTP_REQUEST",
-            "RECORD_LAYER_FAILURE",
-        }:
-            return f"{place} does not seem to speak https. If it is a server of your own, its address may begin with http://."
+        if isinstance(cause, ssl.SSLError) and cause.reason in _NO_TLS:
+            return f"{place} does not seem to speak https. The address of a server of your own may begin with http://."
         if isinstance(cause, ssl.SSLError):
             return f"No encrypted connection to {place} came about ({cause.reason or 'no reason given'})."
     return ""

@@ -8,10 +8,10 @@ import contextlib
 import logging
 import ssl
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol, cast
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -84,6 +84,8 @@ def make_client(endpoint: "Endpoint", network: "Network", *, limits: TimeLimits 
     """
     import httpx2
 
+    # At debug level it logs the password of a proxy.
+    logging.getLogger("httpcore2").setLevel(logging.INFO)
     local = is_local(endpoint.base_url)
     limits = limits or time_limits(endpoint.base_url)
     read = limits.read_seconds
@@ -97,7 +99,7 @@ def make_client(endpoint: "Endpoint", network: "Network", *, limits: TimeLimits 
             follow_redirects=False,
             timeout=httpx2.Timeout(connect=limits.connect_seconds, read=read, write=read, pool=limits.connect_seconds),
             limits=httpx2.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=20, keepalive_expiry=60),
-            event_hooks={"response": [_listen]},
+            event_hooks={"request": [_end_with_its_handshake], "response": [_listen]},
         )
     except (ValueError, httpx2.InvalidURL) as error:
         whose = "The system's proxy" if uses_system_proxy else "The proxy in the settings"
@@ -154,6 +156,27 @@ def _custom_proxy(network: "Network") -> str:
 
 def _without_password(url: str) -> str:
     return urlsplit(url if "://" in url else f"http://{url}").netloc.rpartition("@")[2]
+
+
+async def _end_with_its_handshake(request: "httpx2.Request") -> None:
+    """Have the connection closed if the request ends while TLS or a proxy is being spoken to.
+
+    The library closes it for a failure but not for a cancellation, and never for one of SOCKS.
+    """
+    opened: list[object] = []
+
+    async def trace(event: str, info: Mapping[str, object]) -> None:
+        if event.endswith(".connect_tcp.complete"):
+            opened.append(info["return_value"])
+        elif event.endswith((".start_tls.failed", ".setup_socks5_connection.failed")):
+            for stream in opened:
+                await cast("_Closable", stream).aclose()
+
+    request.extensions = {**request.extensions, "trace": trace}
+
+
+class _Closable(Protocol):
+    async def aclose(self) -> None: ...
 
 
 async def _listen(response: "httpx2.Response") -> None:

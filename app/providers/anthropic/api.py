@@ -12,6 +12,7 @@ from app.domain.errors import BugError, ErrorKind, ProviderError
 from app.domain.models import ModelCard
 from app.domain.request import ModelRequest
 from app.providers.anthropic.events import EventReader
+from app.providers.anthropic.listing import PAGE_MODELS, PATH, Page, read_page
 from app.providers.anthropic.wire import build
 from app.providers.base import Piece
 from app.providers.faults import (
@@ -32,9 +33,8 @@ if TYPE_CHECKING:
 
 LIST_SECONDS: Final = 30.0
 """A list of models that isn't there by then is given up, local or not."""
-_PAGE_MODELS: Final = 1000
 _MOST_MODELS: Final = 10_000
-_DRAIN_SECONDS: Final = 1.0
+_DRAIN_SECONDS: Final = 0.2
 """The end of the HTTP message is waited for so long after the end of the reply: the connection can be used again."""
 _PLACEHOLDER: Final = "none"
 """The library insists on a key, and looks for one in the environment otherwise. It is never sent."""
@@ -85,20 +85,19 @@ class AnthropicProvider:
         key = await self._key()
         client = await self._client_for(key)
         listed: list[ListedModel] = []
+        after: str | None = ""
         try:
             async with asyncio.timeout(LIST_SECONDS):
-                async for model in client.models.list(limit=_PAGE_MODELS, extra_headers=_headers(key)):
-                    if not isinstance(getattr(model, "id", None), str):
-                        raise malformed(self._endpoint.base_url)
-                    listed.append(_listed(model))
-                    if len(listed) == _MOST_MODELS:
-                        break
-        except TimeoutError as error:
+                while after is not None and len(listed) < _MOST_MODELS:
+                    page = await self._page(client, key, after)
+                    listed += page.models
+                    after = page.next_after or None
+        except TimeoutError:
             raise ProviderError(
                 ErrorKind.NETWORK, f"{self._endpoint.name} did not send its list of models within {LIST_SECONDS:g} s."
-            ) from error
+            ) from None
         except _failures() as error:
-            raise self._fault(error, key) from error
+            raise self._fault(error, key) from None
         return tuple(listed)
 
     async def close(self) -> None:
@@ -107,6 +106,16 @@ class AnthropicProvider:
         http, self._http, self._client = self._http, None, None
         if http is not None:
             await http.aclose()
+
+    async def _page(self, client: "anthropic.AsyncAnthropic", key: str, after: str) -> Page:
+        """Ask for one page of the list. The library's own reading breaks on lists of other servers."""
+        params: dict[str, object] = {"limit": PAGE_MODELS, **({"after_id": after} if after else {})}
+        body = await client.get(PATH, cast_to=object, options={"params": params, "headers": _headers(key)})
+        page = read_page(body)
+        if page is None:
+            is_page = isinstance(body, str) and body.lstrip().startswith("<")
+            raise not_an_api(self._endpoint.base_url) if is_page else malformed(self._endpoint.base_url)
+        return page
 
     async def _pieces(self, request: ModelRequest, heartbeat: Heartbeat) -> AsyncGenerator[Piece, None]:
         key = await self._key()
@@ -124,7 +133,9 @@ class AnthropicProvider:
                     async for piece in pieces:
                         yield piece
         except _failures() as error:
-            raise self._fault(error, key) from error
+            if not reader.is_finished:
+                # Without its cause: that may quote the header with the key.
+                raise self._fault(error, key) from None
 
     async def _read(
         self, stream: "anthropic.AsyncStream[Any]", reader: EventReader, key: str
@@ -153,6 +164,11 @@ class AnthropicProvider:
         key = await self._get_key()
         if not key and self._endpoint.needs_key:
             raise no_key(self._endpoint.name)
+        if key and not (key.isascii() and key.isprintable()):
+            raise ProviderError(
+                ErrorKind.AUTHENTICATION,
+                f"The key for {self._endpoint.name} has characters no key has. Enter it again.",
+            )
         return key or ""
 
     async def _client_for(self, key: str) -> "anthropic.AsyncAnthropic":
@@ -241,28 +257,6 @@ async def _drain(stream: "anthropic.AsyncStream[Any]") -> None:
         async with asyncio.timeout(_DRAIN_SECONDS):
             async for _ in stream:
                 pass
-
-
-def _listed(model: object) -> ListedModel:
-    """Read an entry of the list. Compatible servers leave out what Anthropic always has."""
-    abilities = getattr(model, "capabilities", None)
-    return ListedModel(
-        id=str(getattr(model, "id", "")),
-        name=str(getattr(model, "display_name", None) or ""),
-        limit=_positive(getattr(model, "max_input_tokens", None)),
-        max_output=_positive(getattr(model, "max_tokens", None)),
-        sees_pictures=_supported(abilities, "image_input"),
-        reasons=_supported(abilities, "thinking"),
-    )
-
-
-def _positive(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
-
-
-def _supported(abilities: object, name: str) -> bool | None:
-    value = getattr(getattr(abilities, name, None), "supported", None)
-    return value if isinstance(value, bool) else None
 
 
 def _unheard(task: str, error: BaseException) -> None:

@@ -128,6 +128,26 @@ async def test_a_socks_proxy_is_gone_through(far: FarEnd) -> None:
     assert far.requests[0].path == "/v1/models/none"
 
 
+async def test_a_socks_proxy_that_refuses_is_left(far: FarEnd) -> None:
+    has_left = asyncio.Event()
+
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readexactly(3)
+        writer.write(b"\x05\xff")
+        await reader.read()
+        has_left.set()
+        writer.close()
+
+    async with await asyncio.start_server(refuse, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        network = Network(proxy="custom", proxy_url=f"socks5://127.0.0.1:{port}")
+        async with make_client(endpoint("http://api.example.com"), network) as client:
+            with pytest.raises(httpx2.ProxyError):
+                await client.get("http://api.example.com/v1/models")
+            async with asyncio.timeout(1):
+                await has_left.wait()
+
+
 async def test_neither_netrc_nor_a_redirect_is_followed(
     far: FarEnd, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
