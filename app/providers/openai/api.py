@@ -17,6 +17,7 @@ from app.providers.http import Heartbeat, TimeLimits, make_client, proxy_of
 from app.providers.openai import responses_wire
 from app.providers.openai.faults import fault_in_stream, fault_of_status, refused_field, without
 from app.providers.openai.parts import Json
+from app.settings.addresses import is_local
 from app.settings.schema import Endpoint, Network
 
 if TYPE_CHECKING:
@@ -144,10 +145,15 @@ class Sender:
         )
 
     def _headers(self) -> "dict[str, str | Omit]":
-        """Return the header with the key; without one it is left out, which the library wants to be told."""
+        """Return the header with the key; without one it is left out, which the library wants to be told.
+
+        llama.cpp ends a connection after a stream without saying so: a step that follows at once would fail on it.
+        On the way to a local server a new one costs nothing.
+        """
         import openai
 
-        return {"Authorization": f"Bearer {self.key}" if self.key else openai.Omit()}
+        key: dict[str, str | Omit] = {"Authorization": f"Bearer {self.key}" if self.key else openai.Omit()}
+        return {**key, "Connection": "close"} if is_local(self.base_url) else key
 
     def _as_event(self, body: object, path: str) -> object:
         if isinstance(body, dict) and body.get("error"):

@@ -33,8 +33,12 @@ def provider(
     limits: TimeLimits | None = None,
     quiet_limits: QuietLimits | None = None,
     reasons: bool | None = None,
+    base_url: str = "",
 ) -> OpenAIProvider:
-    """Return a provider of the far end; the test closes it."""
+    """Return a provider of the far end; the test closes it.
+
+    With `base_url` the far end plays the proxy before that address, which is not local then.
+    """
 
     async def get_key() -> str | None:
         return key
@@ -43,7 +47,7 @@ def provider(
         id="far",
         name="Far",
         dialect=dialect,
-        base_url=f"{far.url}/v1",
+        base_url=base_url or f"{far.url}/v1",
         needs_key=needs_key,
         organization=organization,
         project=project,
@@ -51,9 +55,8 @@ def provider(
     card = ModelCard(
         id="m", provider="far", name="M", limit=None, max_output=None, abilities=Abilities(reasons=reasons)
     )
-    return OpenAIProvider(
-        endpoint, (card,), get_key=get_key, network=Network(), limits=limits, quiet_limits=quiet_limits
-    )
+    network = Network(proxy="custom", proxy_url=far.url) if base_url else Network()
+    return OpenAIProvider(endpoint, (card,), get_key=get_key, network=network, limits=limits, quiet_limits=quiet_limits)
 
 
 @asynccontextmanager

@@ -106,12 +106,33 @@ async def test_events_out_of_order_make_the_same_reply(far: FarEnd) -> None:
 
 @both
 async def test_one_connection_serves_many_requests(far: FarEnd, dialect: Dialect) -> None:
-    async with closing(provider(far, dialect)) as asked:
+    async with closing(provider(far, dialect, base_url="http://models.example/v1")) as asked:
         for _ in range(3):
             assert (await ask(asked))[-1] == END
         await asked.list_models()
 
     assert far.connections == 1
+
+
+@both
+async def test_a_local_server_gets_a_connection_for_each_request(far: FarEnd, dialect: Dialect) -> None:
+    async with closing(provider(far, dialect)) as asked:
+        for _ in range(3):
+            assert (await ask(asked))[-1] == END
+        await asked.list_models()
+
+    assert far.connections == 4
+
+
+async def test_openai_itself_is_asked_in_its_own_words(far: FarEnd) -> None:
+    far.play(json_answer({"data": [{"id": "whisper-1"}, {"id": "gpt-5.2"}]}), path="/models")
+    async with closing(provider(far, "chat", base_url="http://api.openai.com/v1")) as asked:
+        assert [model.id for model in await asked.list_models()] == ["gpt-5.2"]
+        await ask(asked, request(user("Hi"), max_tokens=9))
+
+    body = far.requests[-1].json
+    assert body["store"] is False
+    assert body["max_completion_tokens"] == 9
 
 
 @both
