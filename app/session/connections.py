@@ -5,15 +5,15 @@ Lives on the engine's loop. What it changes is on disk before it is told (`Setti
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
 from pydantic import ValidationError
 
 from app.aio import Clock, TaskSet, run_blocking, run_to_end
-from app.domain.connections import DataReport, FoundServer, KeyPlace, KeyState, StepResult, TestReport, TestStep
-from app.domain.errors import ErrorKind, KnownError, ProviderError, StorageError
+from app.domain.connections import DataReport, FoundServer, KeyPlace, KeyState, TestReport
+from app.domain.errors import KnownError, StorageError
 from app.domain.events import Emit, SettingsChanged
 from app.domain.models import ModelCard
 from app.logs import set_detailed
@@ -22,11 +22,10 @@ from app.providers.catalogue import load_catalogue
 from app.providers.discovery import Ports, discover
 from app.providers.endpoints import EndpointProviders
 from app.providers.listing import list_chat_models
-from app.providers.probe import Probe
 from app.providers.registry import Offer, Registry
 from app.session.data_size import measure
-from app.settings.addresses import AddressProblem, read_address
-from app.settings.key_text import clean_key, strip_key
+from app.session.trial import reach_endpoint, test_endpoint
+from app.settings.key_text import strip_key
 from app.settings.schema import Endpoint, Settings
 from app.settings.secrets import Secrets
 from app.settings.store import SettingsStore
@@ -124,39 +123,14 @@ class Connections:
 
     async def test(self, endpoint: Endpoint, *, key: str = "", model: str = "") -> TestReport:
         """Try an endpoint step by step, with `key` or else the one that is kept. Changes nothing."""
-        if (wrong := _wrong_address(endpoint)) is not None:
-            return wrong
-        tried = strip_key(key)
-        self._secrets.note(tried)
-        async with self._probing(endpoint, key=tried, model=model) as probe:
-            return await probe.run()
+        settings, providers = await self._ready_to_ask()
+        self._secrets.note(strip_key(key))
+        return await test_endpoint(endpoint, settings, providers, key=key, model=model)
 
     async def reach(self, endpoint: Endpoint) -> TestReport:
         """Try whether an endpoint can be reached at all, without any key."""
-        if (wrong := _wrong_address(endpoint)) is not None:
-            return wrong
-        async with self._probing(endpoint) as probe:
-            return await probe.reach()
-
-    @contextlib.asynccontextmanager
-    async def _probing(self, endpoint: Endpoint, *, key: str = "", model: str = "") -> AsyncIterator[Probe]:
-        settings, providers = await self._ready_to_ask()
-
-        async def get_key() -> str | None:
-            return _checked(key) if key else await providers.key(endpoint)
-
-        provider = providers.make(endpoint, settings.network, get_key)
-        try:
-            yield Probe(
-                endpoint,
-                settings.network,
-                provider,
-                get_key=get_key,
-                catalogue=providers.catalogue,
-                model=model or _default_model(settings, endpoint),
-            )
-        finally:
-            await provider.close()
+        settings, _ = await self._ready_to_ask()
+        return await reach_endpoint(endpoint, settings)
 
     async def discover(self) -> tuple[FoundServer, ...]:
         """Return the model servers on this computer that are not among the endpoints yet."""
@@ -280,27 +254,6 @@ class Connections:
             self._offer()
             self._emit(SettingsChanged())
         return await self._secrets.state(settings.endpoint(endpoint.id) or endpoint)
-
-
-def _default_model(settings: Settings, endpoint: Endpoint) -> str:
-    """Return the model of new chats if it is one of `endpoint`, else an empty text."""
-    provider, _, model = settings.general.default_model.partition("/")
-    return model if provider == endpoint.id else ""
-
-
-def _wrong_address(endpoint: Endpoint) -> TestReport | None:
-    """Return the end of a test whose address can't be asked, None if it can."""
-    address = read_address(endpoint.base_url, endpoint.dialect)
-    if not isinstance(address, AddressProblem):
-        return None
-    return TestReport((StepResult(TestStep.NAME, passed=False, detail=address.text),))
-
-
-def _checked(key: str) -> str:
-    try:
-        return clean_key(key)
-    except KnownError as error:
-        raise ProviderError(ErrorKind.AUTHENTICATION, str(error)) from error
 
 
 def with_endpoint(settings: Settings, endpoint_id: str, **changes: object) -> Settings:
