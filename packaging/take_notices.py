@@ -17,7 +17,7 @@ License, version 3 (LGPL-3.0). They are used as separate, unmodified libraries, 
 of your own. Their source code is offered at code.qt.io and download.qt.io; the text of the licence is at \
 gnu.org/licenses/lgpl-3.0.html.
 
-Icons: Lucide (ISC). Vocabulary o200k_base: OpenAI tiktoken (MIT).
+Icons: Lucide (ISC). Vocabulary o200k_base: OpenAI tiktoken (MIT). Figures of models: litellm, genai-prices (MIT).
 
 Libraries:
 """
