@@ -155,9 +155,10 @@ def fault_of_event(body: object, *, keys: Collection[str]) -> ProviderError:
         body = _as_json(body) or {"message": body}
     words = _read(body)
     room = output_room(words.message)
+    status = words.status or (400 if "invalid_request_error" in words.names else 500)
     detail = quote(words.message, keys) or "The server broke off with an error it gave no words for."
     return ProviderError(
-        _kind(words, words.status or 500), detail, allowed_output=room.allowed_output if room else None
+        _kind(words, status), detail, allowed_output=room.allowed_output if room else None
     )
 
 

@@ -59,7 +59,8 @@ class Heartbeat:
 
     @contextlib.contextmanager
     def hears(self) -> Iterator[None]:
-        """Have the answers to requests that are sent inside the block beat, as long as they last."""
+        """Beat, and have the answers to requests that are sent inside the block beat, as long as they last."""
+        self.beat()
         token = _LISTENER.set(self)
         try:
             yield

@@ -66,6 +66,7 @@ def _with_list(card: ModelCard, listed: ListedModel) -> ModelCard:
     abilities = replace(
         card.abilities,
         sees_pictures=_first(listed.sees_pictures, card.abilities.sees_pictures),
+        reads_pdf=_first(listed.reads_pdf, card.abilities.reads_pdf),
         calls_tools=_first(listed.calls_tools, card.abilities.calls_tools),
         reasons=_first(listed.reasons, card.abilities.reasons),
     )

@@ -31,6 +31,7 @@ class ListedModel(_Kept):
     limit: int | None = Field(default=None, gt=0)
     max_output: int | None = Field(default=None, gt=0)
     sees_pictures: bool | None = None
+    reads_pdf: bool | None = None
     calls_tools: bool | None = None
     reasons: bool | None = None
 

@@ -37,6 +37,7 @@ def _listed(entry: Mapping[str, object]) -> ListedModel:
         limit=_positive(entry.get("max_input_tokens")),
         max_output=_positive(entry.get("max_tokens")),
         sees_pictures=_supported(abilities, "image_input"),
+        reads_pdf=_supported(abilities, "pdf_input"),
         reasons=_supported(abilities, "thinking"),
     )
 

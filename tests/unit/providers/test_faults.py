@@ -331,6 +331,8 @@ def test_an_error_echoing_the_key_does_not_show_it() -> None:
         ({"error": {"code": 500, "message": "Context size has been exceeded."}}, ErrorKind.CONTEXT_EXCEEDED),
         ({"code": "context_length_exceeded", "message": "long", "type": "error"}, ErrorKind.CONTEXT_EXCEEDED),
         ({"response": {"error": {"code": "server_error", "message": "x"}}}, ErrorKind.SERVER),
+        ({"error": {"type": "invalid_request_error", "message": "no"}}, ErrorKind.INVALID_REQUEST),
+        ({"error": {"type": "invalid_request_error", "message": "prompt is too long"}}, ErrorKind.CONTEXT_EXCEEDED),
         ("plain words", ErrorKind.SERVER),
         ('{"error": {"type": "rate_limit_error"}}', ErrorKind.RATE_LIMIT),
         (None, ErrorKind.SERVER),

@@ -31,6 +31,7 @@ from tests.fakes.farend import (
     ToolCall,
     html_page,
     json_answer,
+    raw,
     reply,
     whole,
 )
@@ -103,6 +104,70 @@ async def test_what_is_sent(far: FarEnd) -> None:
             {"role": "user", "content": [{"type": "text", "text": "Hi", "cache_control": {"type": "ephemeral"}}]}
         ],
     }
+
+
+RECORDED = """event: message_start
+data: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-far-2026",\
+"content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":88,"cache_creation_input_tokens":0,\
+"cache_read_input_tokens":12,"output_tokens":3,"service_tier":"standard"}}}
+
+event: content_block_start
+data: {"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}
+
+event: ping
+data: {"type": "ping"}
+
+event: content_block_delta
+data: {"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"They ask for the time."}}
+
+event: content_block_delta
+data: {"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"RXJhc2VkIQ=="}}
+
+event: content_block_stop
+data: {"type":"content_block_stop","index":0}
+
+event: content_block_start
+data: {"type":"content_block_start","index":1,"content_block":{"type":"redacted_thinking","data":"UmVkYWN0ZWQh"}}
+
+event: content_block_stop
+data: {"type":"content_block_stop","index":1}
+
+event: content_block_start
+data: {"type":"content_block_start","index":2,"content_block":{"type":"tool_use","id":"tool_1","name":"now","input":{}}}
+
+event: content_block_delta
+data: {"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":""}}
+
+event: content_block_stop
+data: {"type":"content_block_stop","index":2}
+
+event: message_delta
+data: {"type":"message_delta","delta":{"stop_reason":"tool_use","stop_sequence":null},"usage":{"output_tokens":41}}
+
+event: message_stop
+data: {"type":"message_stop"}
+
+"""
+"""As the vendor's service sends it, with words of our own."""
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+async def test_a_recorded_stream(far: FarEnd, line_end: str) -> None:
+    far.play(raw(RECORDED.replace("\n", line_end)))
+
+    async with provider(far) as asked:
+        pieces = await ask(asked)
+
+    assert pieces == [
+        UsagePiece(Usage(input=100, cache_read=12, cache_write=0)),
+        ReasoningPiece("They ask for the time."),
+        ReplayPiece({"type": "thinking", "signature": "RXJhc2VkIQ=="}),
+        ReplayPiece({"type": "redacted_thinking", "data": "UmVkYWN0ZWQh"}),
+        ToolStartPiece("tool_1", "now"),
+        ToolEndPiece("tool_1", {}),
+        UsagePiece(Usage(input=100, cache_read=12, cache_write=0, output=41)),
+        StopPiece(StopReason.TOOL_USE, resolved_model="claude-far-2026"),
+    ]
 
 
 @pytest.mark.parametrize("every", [1, 2, 3, 7, 64])
@@ -226,7 +291,8 @@ async def test_the_list_tells_what_models_can() -> None:
     async with FarEnd(models=[model]) as far, provider(far) as asked:
         (listed,) = await asked.list_models()
 
-    assert (listed.sees_pictures, listed.reasons, listed.calls_tools) == (True, False, None)
+    assert (listed.sees_pictures, listed.reads_pdf) == (True, True)
+    assert (listed.reasons, listed.calls_tools) == (False, None)
 
 
 async def test_the_list_is_read_to_its_last_page(far: FarEnd) -> None:
