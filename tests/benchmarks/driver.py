@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QWidget
 
 from app import __main__ as program_main
 from app import bootstrap
-from app.aio import TaskSet
+from app.aio import OnFailure, TaskSet
 
 if TYPE_CHECKING:
     from app.domain.events import Emit
@@ -48,8 +48,8 @@ def drive(
     times = Times()
 
     class Driven(bootstrap.Program):
-        def __init__(self, options: bootstrap.Options, own: MakeManager) -> None:
-            super().__init__(options, make_manager or own)
+        def __init__(self, options: bootstrap.Options, own: MakeManager, on_failure: OnFailure | None = None) -> None:
+            super().__init__(options, make_manager or own, on_failure)
             times.built = time.monotonic()
             PaintWatch(self.window).painted.connect(self._note_paint)
             self._scenario = TaskSet(lambda _name, error: failures.append(error))
