@@ -16,12 +16,14 @@ from app.providers.base import Provider, TextPiece
 from app.providers.discovery import Ports
 from app.providers.registry import Registry
 from app.session.connections import Connections, with_endpoint
+from app.session.inputs import Refused
 from app.settings.schema import Appearance, Endpoint, General, ListedModel, ModelSettings, Settings
 from tests.fakes.clock import FakeClock
 from tests.fakes.connections import MemoryStore, make_connections
 from tests.fakes.farend import FarEnd, Hold, Stall, reply
 from tests.fakes.scripted import ScriptedProvider
-from tests.unit.session.conftest import until
+from tests.fakes.scripted import reply as scripted_reply
+from tests.unit.session.conftest import Chat, Program, until
 
 BOX = Endpoint(
     id="box",
@@ -456,3 +458,23 @@ async def heard(provider: Provider) -> str:
     row = Row(id="a", session="s", role="user", turn="a", parts=(TextPart(text="Hello"),))
     pieces = provider.stream(ModelRequest(model="far-large", system="", rows=(row,), max_tokens=100))
     return "".join([piece.text async for piece in pieces if isinstance(piece, TextPiece)])
+
+
+async def test_a_chat_talks_to_a_server_and_goes_on_elsewhere_when_that_is_gone(program: Program) -> None:
+    async with FarEnd(look="ollama") as far:
+        await program.manager.connections.change(adding(server_at(far.url)))
+        summary = await program.manager.create_chat("far/far-large")
+        await program.manager.open_chat(summary.id)
+        chat = Chat(program, summary.id)
+        far.play(reply("Hello ", "there"))
+        await chat.say("Hi")
+    assert chat.texts() == ["Hi", "Hello there"]
+
+    await program.manager.connections.change(lambda settings: settings.model_copy(update={"endpoints": ()}))
+    refused = await chat.send("Are you there?")
+    assert isinstance(refused, Refused)
+    assert "“far” is not in the settings any more" in refused.reason
+    program.provider.play(scripted_reply("I am."))
+    await program.manager.set_model(summary.id, "scripted/model")
+    await chat.say("Are you there?")
+    assert chat.texts()[-1] == "I am."
