@@ -12,8 +12,8 @@ from app.aio import run_blocking
 from app.domain.connections import TestStep
 from app.domain.errors import ProviderError
 from app.offline import OfflineError
-from app.providers.faults import fault_of_exception
 from app.providers.http import make_client, proxy_of
+from app.providers.network_faults import fault_of_exception
 from app.settings.schema import Endpoint, Network
 
 CONNECT_SECONDS: Final = 10.0

@@ -18,12 +18,12 @@ from app.providers.base import Piece
 from app.providers.faults import (
     fault_of_answer,
     fault_of_event,
-    fault_of_exception,
     malformed,
     no_key,
     not_an_api,
 )
 from app.providers.http import Heartbeat, TimeLimits, make_client, proxy_of, time_limits
+from app.providers.network_faults import fault_of_exception
 from app.providers.quiet import QuietLimits, watch
 from app.settings.schema import Endpoint, ListedModel, Network
 
@@ -246,8 +246,8 @@ def _failures() -> tuple[type[Exception], ...]:
         httpx2.HTTPError,
         httpx2.InvalidURL,
         httpx2.StreamError,
-        json.JSONDecodeError,
-        UnicodeError,
+        ValueError,
+        RecursionError,
         OSError,
     )
 

@@ -22,7 +22,8 @@ from app.providers.base import (
     ToolStartPiece,
     UsagePiece,
 )
-from app.providers.faults import fault_of_event, quote
+from app.providers.faults import fault_of_event
+from app.providers.redaction import quote
 
 _REASONS: Final[Mapping[str, StopReason]] = {
     "end_turn": StopReason.END,

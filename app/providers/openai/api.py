@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from app.providers import faults
 from app.providers.http import Heartbeat, TimeLimits, make_client, proxy_of
+from app.providers.network_faults import fault_of_exception
 from app.providers.openai import responses_wire
 from app.providers.openai.faults import fault_in_stream, fault_of_status, refused_field, without
 from app.providers.openai.parts import Json
@@ -186,7 +187,7 @@ class Sender:
         except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
             limits = self.client.timeout
             read_seconds = limits.read if isinstance(limits, httpx2.Timeout) else None
-            raise faults.fault_of_exception(
+            raise fault_of_exception(
                 error, url=url, keys=self.keys, read_seconds=read_seconds, proxy=self.proxy
             ) from None
 

@@ -93,6 +93,8 @@ async def test_before_the_first_word(far: FarEnd, answer: Answer, kind: ErrorKin
         (reply("Hi", StreamError("api_error", "Sorry")), ErrorKind.SERVER),
         (reply("Hi", Malformed()), ErrorKind.SERVER),
         (reply("Hi", RawEvent(b"event: content_block_delta\ndata: \xff\xfe\n\n")), ErrorKind.SERVER),
+        (reply("Hi", RawEvent(b"event: message_delta\ndata: " + b"[" * 100_000 + b"\n\n")), ErrorKind.SERVER),
+        (reply("Hi", RawEvent(b"event: message_delta\ndata: " + b"1" * 5_000 + b"\n\n")), ErrorKind.SERVER),
         (reply("Hi", Cut("fin")), ErrorKind.NETWORK),
         (reply("Hi", Cut("reset")), ErrorKind.NETWORK),
         (reply("Hi", tool=CALL), ErrorKind.OVERLOADED),
@@ -108,6 +110,14 @@ async def test_after_the_first_words(far: FarEnd, answer: Answer, kind: ErrorKin
         text, failure = await fail(asked)
 
     assert (text, failure.kind) == ("Hi", kind)
+
+
+@pytest.mark.parametrize("data", [b"[1]", b'{"type": [1], "delta": 3}', b'{"type": "message_delta", "usage": "none"}'])
+async def test_events_of_an_odd_form_are_passed_over(far: FarEnd, data: bytes) -> None:
+    far.play(reply("Hi", RawEvent(b"event: message_delta\ndata: " + data + b"\n\n"), " you"))
+
+    async with provider(far) as asked:
+        assert text_of(await ask(asked)) == "Hi you"
 
 
 async def test_a_connection_that_breaks_after_the_reply_is_no_failure(far: FarEnd) -> None:
