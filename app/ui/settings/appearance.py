@@ -32,6 +32,7 @@ class AppearancePage(SettingsPage):
         self.zoom.setAccessibleName(self.tr("Size of text"))
         self.zoom.valueChanged.connect(self._slid)
         self.percent = QLabel()
+        self.percent.setTextFormat(Qt.TextFormat.PlainText)
         widest = self.percent.fontMetrics().horizontalAdvance("300 %") + 4
         self.percent.setMinimumWidth(widest)
         self.percent.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)

@@ -13,7 +13,14 @@ from app.ui.settings.choices import Choices
 from app.ui.settings.edits import change_endpoint, remove_endpoint
 from app.ui.settings.flow_layout import FlowRow
 from app.ui.settings.key_box import KeyBox
-from app.ui.settings.page import CommitField, QuietCombo, SettingRow, check_box, choice_combo, plain_label
+from app.ui.settings.page import (
+    CommitField,
+    QuietCombo,
+    SettingRow,
+    check_box,
+    choice_combo,
+    heading_label,
+)
 from app.ui.settings.test_box import TestBox
 from app.ui.settings.wording import dialect_name, number_text
 
@@ -35,13 +42,14 @@ class EndpointForm(QWidget):
         self._key_state: KeyState | None = None
         self.back = back_button(self.tr("All providers"))
         self.back.clicked.connect(self.back_wanted)
-        self.heading = plain_label(endpoint.name, name="settingsHeading")
+        self.heading = heading_label(endpoint.name)
         self.key = KeyBox(choices, endpoint)
         self.key.link_wanted.connect(self.link_wanted)
         self.key.state_changed.connect(self._take_key_state)
+        self.key.saved.connect(self.ask_for_models)
         self.test = TestBox(choices, lambda: (self._endpoint, self.key.field.text().strip()))
         self.refresh = QPushButton(self.tr("Refresh list of models"))
-        self.refresh.clicked.connect(self._refresh)
+        self.refresh.clicked.connect(self.refresh_models)
         self._list_row = SettingRow(self.tr("Models"), FlowRow(self.refresh))
         self._make_fields(endpoint)
         self.remove = QPushButton(self.tr("Remove provider…"))
@@ -62,7 +70,7 @@ class EndpointForm(QWidget):
             )
         )
         layout.addWidget(self._list_row)
-        layout.addWidget(plain_label(self.tr("Details"), name="settingsHeading"))
+        layout.addWidget(heading_label(self.tr("Details")))
         for row in self._rows:
             layout.addWidget(row)
         layout.addWidget(
@@ -159,7 +167,13 @@ class EndpointForm(QWidget):
         text = self.tr("{count} in the provider's list, asked {moment}.")
         return text.format(count=number_text(count), moment=asked)
 
-    def _refresh(self) -> None:
+    def ask_for_models(self) -> None:
+        """Ask for the list of models if that has never been done."""
+        if self._endpoint.listed is None:
+            self.refresh_models()
+
+    def refresh_models(self) -> None:
+        """Ask for the list of models."""
         self.refresh.setEnabled(False)
         self._list_row.set_note(self.tr("Asking…"))
         self._choices.ask(

@@ -19,10 +19,10 @@ def read_tokens(text: str) -> int | None:
         text = text.replace(grouped[1], "")
     found = _NUMBER.fullmatch(text.replace(",", "."))
     if found is None:
-        raise ValueError(text)
+        raise ValueError(f"no number: {text}")
     value = float(found[1]) * _FACTORS[found[2].lower()]
     if value != int(value):
-        raise ValueError(text)
+        raise ValueError(f"no number: {text}")
     return int(value)
 
 
@@ -33,5 +33,5 @@ def read_price(text: str) -> float | None:
         return None
     found = _NUMBER.fullmatch(text.replace(",", "."))
     if found is None or found[2]:
-        raise ValueError(text)
+        raise ValueError(f"no number: {text}")
     return float(found[1])

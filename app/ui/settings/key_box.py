@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMessageBox, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from app.domain.connections import KeyPlace, KeyState
@@ -25,6 +25,7 @@ class KeyBox(QWidget):
 
     state_changed = Signal(object)
     """The new `KeyState`."""
+    saved = Signal()
     link_wanted = Signal(str)
 
     def __init__(self, choices: Choices, endpoint: Endpoint) -> None:
@@ -110,7 +111,7 @@ class KeyBox(QWidget):
             self.sentence.setText(self.tr("It is not known whether there is a key."))
 
     def _offer_places(self, state: KeyState) -> None:
-        chosen = self.place.currentData() if self._place_is_chosen else None
+        chosen = self._chosen_place() if self._place_is_chosen else None
         self.place.clear()
         if state.store_name:
             self.place.addItem(self.tr("Keep it in {store}").format(store=state.store_name), KeyPlace.STORE)
@@ -122,6 +123,10 @@ class KeyBox(QWidget):
         wanted = chosen or usual
         at = self.place.findData(wanted) if wanted is not None else 0
         self.place.setCurrentIndex(max(0, at))
+
+    def _chosen_place(self) -> KeyPlace:
+        # Qt keeps an enum of strings as a plain string.
+        return KeyPlace(self.place.currentData())
 
     def _choose_place(self) -> None:
         self._place_is_chosen = True
@@ -143,17 +148,19 @@ class KeyBox(QWidget):
 
     def _draw_icon(self) -> None:
         icon = "eye-off" if self.show_key.isChecked() else "eye"
-        self.show_key.setIcon(tinted_icon(icon, self.palette().text().color()))
+        size = self.fontMetrics().height()
+        self.show_key.setIconSize(QSize(size, size))
+        self.show_key.setIcon(tinted_icon(icon, self.palette().text().color(), size=size))
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
+        if event.type() == QEvent.Type.PaletteChange or event.type() == QEvent.Type.FontChange:
             self._draw_icon()
 
     def _ask_to_save(self) -> None:
         if not self.save.isEnabled():
             return
-        if self.place.currentData() is not KeyPlace.FILE:
+        if self._chosen_place() is not KeyPlace.FILE:
             self._save()
             return
         box = QMessageBox(self)
@@ -173,7 +180,7 @@ class KeyBox(QWidget):
         box.open()
 
     def _save(self) -> None:
-        key, place = self.field.text().strip(), self.place.currentData()
+        key, place = self.field.text().strip(), self._chosen_place()
         self.save.setEnabled(False)
         self._choices.ask(
             lambda: self._choices.bridge.save_key(self._endpoint.id, key, place),
@@ -188,6 +195,7 @@ class KeyBox(QWidget):
         self.show_key.setChecked(False)
         self._choices.said.emit("")
         self.show_state(state)
+        self.saved.emit()
 
     def _remove(self) -> None:
         self.remove.setEnabled(False)

@@ -11,7 +11,15 @@ from app.ui.settings.choices import Choices
 from app.ui.settings.edits import change_model, forget_figures, remove_model
 from app.ui.settings.figures import read_price, read_tokens
 from app.ui.settings.flow_layout import FlowRow
-from app.ui.settings.page import CommitField, QuietCombo, SettingRow, check_box, choice_combo, plain_label
+from app.ui.settings.page import (
+    CommitField,
+    QuietCombo,
+    SettingRow,
+    check_box,
+    choice_combo,
+    heading_label,
+    plain_label,
+)
 from app.ui.settings.wording import number_text, origin_sentence
 
 MAX_NAME: Final = 80
@@ -28,7 +36,7 @@ class ModelForm(QWidget):
         self._choices = choices
         self._card: ModelCard | None = None
         self.rows: list[SettingRow] = []
-        self.heading = plain_label(name="settingsHeading")
+        self.heading = heading_label()
         self.origin = plain_label(name="mutedText")
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
@@ -108,7 +116,7 @@ class ModelForm(QWidget):
         def read(text: str) -> int | None:
             value = read_tokens(text)
             if value is not None and not least <= value <= MAX_TOKENS:
-                raise ValueError(text)
+                raise ValueError(f"out of bounds: {text}")
             return value
 
         return self._figure(name, label, note, read, problem.format(least=number_text(least)))

@@ -12,7 +12,7 @@ from app.ui.settings.choices import Choices
 from app.ui.settings.edits import add_endpoint, free_id
 from app.ui.settings.endpoint_form import MAX_NAME, back_button, dialect_combo
 from app.ui.settings.flow_layout import FlowRow
-from app.ui.settings.page import CommitField, SettingRow, plain_label
+from app.ui.settings.page import CommitField, SettingRow, heading_label
 
 
 class NewEndpointForm(QWidget):
@@ -42,7 +42,7 @@ class NewEndpointForm(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(FlowRow(self.back))
-        layout.addWidget(plain_label(self.tr("New provider"), name="settingsHeading"))
+        layout.addWidget(heading_label(self.tr("New provider")))
         layout.addWidget(SettingRow(self.tr("Address"), self.address))
         layout.addWidget(SettingRow(self.tr("Name"), self.name))
         layout.addWidget(SettingRow(self.tr("Kind of API"), self.dialect))

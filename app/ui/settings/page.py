@@ -108,7 +108,7 @@ class SettingsPage(QWidget):
 
     def add_heading(self, text: str) -> QLabel:
         """Add the name of a section."""
-        label = plain_label(text, name="settingsHeading")
+        label = heading_label(text)
         self.column.addWidget(label)
         return label
 
@@ -138,7 +138,7 @@ class CommitField(QLineEdit):
         self.setAccessibleName(name)
         self.setPlaceholderText(placeholder)
         self._shown = ""
-        self.editingFinished.connect(self._commit)
+        self.editingFinished.connect(self.commit)
 
     def show_text(self, text: str, *, is_forced: bool = False) -> None:
         """Show a text, unless another is being typed."""
@@ -149,7 +149,8 @@ class CommitField(QLineEdit):
             self.setText(text)
             self.setCursorPosition(0)
 
-    def _commit(self) -> None:
+    def commit(self) -> None:
+        """Tell what was typed, if it has not been told yet."""
         if self.text() != self._shown:
             self._shown = self.text()
             self.setModified(False)
@@ -198,6 +199,13 @@ def plain_label(text: str = "", *, name: str = "") -> QLabel:
     label.setIndent(0)
     if name:
         label.setObjectName(name)
+    return label
+
+
+def heading_label(text: str = "") -> QLabel:
+    """Return the name of a section."""
+    label = plain_label(text, name="settingsHeading")
+    label.setContentsMargins(8, 16, 8, 4)
     return label
 
 

@@ -127,5 +127,7 @@ def _host_line(endpoint: Endpoint, page: PrivacyPage) -> str:
     if is_local(endpoint.base_url):
         text = page.tr("{host} (this computer or its network): {name}, when a chat uses one of its models.")
     else:
-        text = page.tr("{host}: {name}, when a chat uses one of its models, or when you test it or refresh its list.")
+        text = page.tr(
+            "{host}: {name}, when a chat uses one of its models, or when you add it, test it or refresh its list."
+        )
     return text.format(host=f"{host}{port}", name=endpoint.name)

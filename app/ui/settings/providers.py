@@ -13,7 +13,7 @@ from app.ui.settings.edits import add_endpoint, free_id
 from app.ui.settings.endpoint_form import EndpointForm
 from app.ui.settings.flow_layout import FlowRow
 from app.ui.settings.new_endpoint import NewEndpointForm
-from app.ui.settings.page import SettingRow, SettingsPage, plain_label
+from app.ui.settings.page import SettingRow, SettingsPage, heading_label, plain_label
 from app.ui.settings.wording import key_sentence
 
 
@@ -44,7 +44,7 @@ class ProvidersPage(SettingsPage):
         elif isinstance(self.form, NewEndpointForm):
             self.form.show_settings(is_refused=is_forced)
         elif self._opens and settings.endpoint(self._opens) is not None:
-            self.open_endpoint(self._opens)
+            self.open_added(self._opens)
 
     def enter(self) -> None:
         for endpoint in self.choices.settings.endpoints:
@@ -58,6 +58,12 @@ class ProvidersPage(SettingsPage):
         self.choices.ask(
             self.choices.bridge.discover, self._show_found, owner=self, name="look for servers", fail=self._not_found
         )
+
+    def open_added(self, endpoint_id: str) -> None:
+        """Show a provider that has just been added, and ask what models it has."""
+        self.open_endpoint(endpoint_id)
+        if isinstance(self.form, EndpointForm) and not self.form.needs_key.isChecked():
+            self.form.ask_for_models()
 
     def open_endpoint(self, endpoint_id: str) -> None:
         """Show one provider in place of the list."""
@@ -80,7 +86,7 @@ class ProvidersPage(SettingsPage):
 
     def _make_overview(self) -> None:
         words = self.tr("key address organisation project certificate test connection API secret token base URL remove")
-        heading = plain_label(self.tr("Providers"), name="settingsHeading")
+        heading = heading_label(self.tr("Providers"))
         self._list.addWidget(heading)
         cards = QWidget()
         self._cards = QVBoxLayout(cards)
@@ -95,7 +101,7 @@ class ProvidersPage(SettingsPage):
                 is_stacked=True,
             )
         )
-        self._list.addWidget(plain_label(self.tr("Found on this computer"), name="settingsHeading"))
+        self._list.addWidget(heading_label(self.tr("Found on this computer")))
         found = QWidget()
         self._found = QVBoxLayout(found)
         self._found.setContentsMargins(0, 0, 0, 0)
@@ -106,7 +112,7 @@ class ProvidersPage(SettingsPage):
         self._found_row = self._add(
             SettingRow("", found, note=" ", words=self.tr("Ollama LM Studio local server"), is_stacked=True)
         )
-        self._list.addWidget(plain_label(self.tr("Add a provider…"), name="settingsHeading"))
+        self._list.addWidget(heading_label(self.tr("Add a provider…")))
         self._add_anthropic = _button("Anthropic", lambda: self._add_endpoint(ANTHROPIC))
         self._add_openai = _button("OpenAI", lambda: self._add_endpoint(OPENAI))
         self.add_chat = _button(self.tr("OpenAI-compatible…"), lambda: self.open_new("chat"))
@@ -130,7 +136,7 @@ class ProvidersPage(SettingsPage):
         """Show the form of a new provider in place of the list."""
         form = NewEndpointForm(self.choices, dialect)
         form.back_wanted.connect(self.show_list)
-        form.added.connect(self.open_endpoint)
+        form.added.connect(self.open_added)
         self._replace_form(form)
         form.address.field.setFocus()
 

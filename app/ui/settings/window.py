@@ -27,7 +27,7 @@ from app.ui.settings.general import GeneralPage
 from app.ui.settings.matching import matches, nearly_matches
 from app.ui.settings.models import ModelsPage
 from app.ui.settings.network import NetworkPage
-from app.ui.settings.page import QuietCombo, SettingRow, SettingsPage, plain_label
+from app.ui.settings.page import CommitField, QuietCombo, SettingRow, SettingsPage, plain_label
 from app.ui.settings.privacy import PrivacyPage
 from app.ui.settings.providers import ProvidersPage
 
@@ -184,8 +184,8 @@ class SettingsWindow(QDialog):
 
     def _name_set_aside(self, name: str) -> None:
         text = self.tr(
-            "The settings could not be read and were begun anew. The file as it was is kept as {name} in the data "
-            "folder."
+            "Something in the file of settings could not be understood and is at its default again. The file as it "
+            "was is kept as {name} in the data folder."
         )
         self.aside.setText(text.format(name=name))
         self.aside.setVisible(bool(name))
@@ -271,8 +271,8 @@ class SettingsWindow(QDialog):
     def done(self, result: int) -> None:
         # What is being typed counts.
         focused = self.focusWidget()
-        if focused is not None:
-            focused.clearFocus()
+        if isinstance(focused, CommitField):
+            focused.commit()
         self.appearance.commit()
         self.providers.show_list()
         super().done(result)
