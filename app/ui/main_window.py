@@ -40,6 +40,8 @@ if TYPE_CHECKING:  # Made when it is first opened.
 
 NARROW_PX: Final = 620
 """Below this width, before any zoom, the list of chats and the chat take turns."""
+ZOOM_MS: Final = 2_000
+"""How long a new zoom is named."""
 FIRST_SIZE: Final = (1080, 760)
 MAX_SHOWN_URL: Final = 500
 _SAFE_SCHEMES: Final = frozenset({"http", "https", "mailto"})
@@ -82,8 +84,10 @@ class MainWindow(QMainWindow):
         self._splitter.addWidget(self.panel)
         self._splitter.addWidget(self.page)
         self._splitter.setStretchFactor(1, 1)
+        self._splitter.splitterMoved.connect(self._note_panel_width)
         self.setCentralWidget(self._splitter)
         self.toast = Toast(self, lambda: self.page.composer.height() if self.page.isVisible() else 0)
+        self.page.composer.installEventFilter(self.toast)
         self.controller = ChatController(
             self.page, bridge, self._live, tasks, model_name=self.models.name, new_id=new_id
         )
@@ -469,14 +473,14 @@ class MainWindow(QMainWindow):
 
     def _rescale(self, zoom: float) -> None:
         """Give the list of chats the share it had, or the whole window where both no longer fit."""
-        self._note_panel_width()
         self._zoom = zoom
         self._fit_width()
         self._share_width()
 
     @Slot(int)
     def _say_zoom(self, percent: int) -> None:
-        self.toast.show_message(self.tr("Zoom {percent} %").format(percent=self.locale().toString(percent)))
+        text = self.tr("Zoom {percent} %").format(percent=self.locale().toString(percent))
+        self.toast.show_message(text, show_ms=ZOOM_MS)
 
     def _restore_geometry(self) -> None:
         self.resize(*FIRST_SIZE)
@@ -488,14 +492,13 @@ class MainWindow(QMainWindow):
 
     def _keep_window_state(self) -> None:
         self._state.geometry = encode_geometry(bytes(self.saveGeometry().data()))
-        self._note_panel_width()
         save_window_state(self._state_path, self._state)
 
     def _share_width(self) -> None:
         width = round(min(max(self._state.panel_width, 180), 480) * self._zoom)
         self._splitter.setSizes([width, max(300, self.width() - width)])
 
+    @Slot()
     def _note_panel_width(self) -> None:
-        """Keep how wide the list of chats is, without the zoom."""
-        if self.panel.isVisible() and not self._is_narrow:
-            self._state.panel_width = round(self._splitter.sizes()[0] / self._zoom)
+        """Keep how wide the person has made the list of chats, without the zoom."""
+        self._state.panel_width = round(self._splitter.sizes()[0] / self._zoom)

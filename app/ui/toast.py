@@ -36,8 +36,10 @@ class Toast(QFrame):
         parent.installEventFilter(self)
         self.hide()
 
-    def show_message(self, text: str, *, button: str = "", action: Callable[[], None] | None = None) -> None:
-        """Show `text`, and `button` if there is an `action`."""
+    def show_message(
+        self, text: str, *, button: str = "", action: Callable[[], None] | None = None, show_ms: int = SHOW_MS
+    ) -> None:
+        """Show `text` for a time, and `button` if there is an `action`."""
         self._text.setText(text)
         self.button.setText(button)
         self.button.setVisible(action is not None)
@@ -45,7 +47,7 @@ class Toast(QFrame):
         self._place()
         self.show()
         self.raise_()
-        self._timer.start(SHOW_MS)
+        self._timer.start(show_ms)
         announcement = QAccessibleAnnouncementEvent(self, text)
         QAccessible.updateAccessibility(announcement)
 
@@ -71,7 +73,9 @@ class Toast(QFrame):
     def _place(self) -> None:
         parent = self._host
         metrics = self._text.fontMetrics()
-        width = max(280, metrics.horizontalAdvance(self._text.text()) + 160)
+        width = metrics.horizontalAdvance(self._text.text()) + 40
+        if self._action is not None:
+            width = max(280, width + self.button.sizeHint().width() + 16)
         # A line of some 80 letters is read easily, whatever their size.
         width = max(120, min(width, 80 * metrics.averageCharWidth(), parent.width() - 24))
         self.setFixedWidth(width)

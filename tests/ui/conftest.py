@@ -163,10 +163,14 @@ def provider() -> ScriptedProvider:
 
 @pytest.fixture
 def desk(qtbot: QtBot, gui_loop: qasync.QEventLoop, tmp_path: Path, provider: ScriptedProvider) -> Iterator[Desk]:
+    font = QApplication.font()
     made = Desk(qtbot, tmp_path / "data", provider)
     yield made
     if made.program.engine.is_running:
         made.close()
+    if QApplication.font() != font:
+        # A zoom is the whole program's.
+        QApplication.setFont(font)
     assert made.failures == []
     left = [widget for widget in QApplication.topLevelWidgets() if widget.isVisible()]
     assert left == []

@@ -115,6 +115,15 @@ def test_keys_zoom_everything_and_the_zoom_is_kept(desk: Desk) -> None:
     desk.until(lambda: zoom_on_disk(desk) == 100)
 
 
+def test_the_list_of_chats_is_as_wide_again_after_zooming_there_and_back(desk: Desk) -> None:
+    window = desk.window
+    window.resize(790, 600)
+    width = window.panel.width()
+    for key in (Qt.Key.Key_Minus,) * 5 + (Qt.Key.Key_Plus,) * 15 + (Qt.Key.Key_0,):
+        desk.press(key, CONTROL)
+    desk.until(lambda: window.panel.width() == width)
+
+
 def test_a_zoom_just_before_the_end_is_kept(desk: Desk) -> None:
     desk.press(Qt.Key.Key_Plus, CONTROL)
     assert zoom_on_disk(desk) is None

@@ -30,7 +30,7 @@ class JumpButton(QPushButton):
         px = theme.px
         self.setStyleSheet(
             f"QPushButton {{ background: {theme.surface.name()}; color: {theme.text.name()};"
-            f" border: 1px solid {theme.border.name()}; border-radius: {px(15)}px; padding: {px(6)}px {px(16)}px }}"
+            f" border: 1px solid {theme.border.name()}; border-radius: {px(13)}px; padding: {px(6)}px {px(16)}px }}"
             f"QPushButton:hover {{ background: {theme.hover.name()} }}"
             f"QPushButton:focus {{ border: 2px solid {theme.accent.name()}; padding: {px(6) - 1}px {px(16) - 1}px }}"
         )

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem,
 
 from app.domain.models import ModelCard
 from app.ui.picker.entries import Entry, EntryKind, ability_texts, details_of
-from app.ui.picker.model import ENTRY_ROLE, IS_CURRENT_ROLE, Index
+from app.ui.picker.model import ENTRY_ROLE, IS_CURRENT_ROLE, Index, can_choose
 from app.ui.theme import Theme, tinted_icon
 
 _SMALL: Final = 0.88
@@ -49,7 +49,7 @@ class EntryDelegate(QStyledItemDelegate):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         rect = option.rect.adjusted(1, 1, -1, -1)
         is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
-        if is_selected or (option.state & QStyle.StateFlag.State_MouseOver and entry.kind is not EntryKind.HEADING):
+        if is_selected or (option.state & QStyle.StateFlag.State_MouseOver and can_choose(entry)):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(self._theme.selection if is_selected else self._theme.hover)
             painter.drawRoundedRect(rect, 6, 6)
