@@ -54,7 +54,8 @@ def accessible_name(node: Node) -> str:
         return text
     head = f"{name}, {time}" if time else name
     tail = f"\n{node.item.note}" if node.item.note else ""
-    return f"{head}: {text}{tail}"
+    files = "".join(f"{file.name}, {file.detail}\n" for file in node.item.files)
+    return f"{head}: {files}{text}{tail}"
 
 
 class _Factory:

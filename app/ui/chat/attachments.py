@@ -17,7 +17,8 @@ from app.aio import TaskSet
 from app.domain.errors import KnownError
 from app.domain.events import ChatChanged, Event, SettingsChanged
 from app.ui.bridge import Bridge
-from app.ui.chat.attachments_tray import Chip, detail_of
+from app.ui.chat.attachments_tray import Chip
+from app.ui.chat.attachments_wording import detail_of, one_line
 from app.ui.chat.composer import Composer
 
 if TYPE_CHECKING:  # These load pydantic, or a good deal of Qt, which must wait for the first paint.
@@ -54,6 +55,8 @@ class AttachmentKeeper(QObject):
     """Other files go with the next message now."""
     failed = Signal(str)
     """A sentence for people about a file of a chat that is not shown."""
+    thumbnail_loaded = Signal(str, QImage)
+    """SHA-256 of a picture of the transcript, and a small square of it."""
 
     def __init__(self, composer: Composer, bridge: Bridge, tasks: TaskSet, parent: QObject) -> None:
         super().__init__(parent)
@@ -142,7 +145,7 @@ class AttachmentKeeper(QObject):
 
         name = self.tr("Pasted picture")
         if self._may_attach:
-            self._refused.clear()
+            self._forget_refusals()
             self._begin(self._session, name, partial(read_image, image, name))
 
     @Slot(str)
@@ -151,7 +154,7 @@ class AttachmentKeeper(QObject):
         from app.ui.chat.attachments_reading import read_text
 
         if self._may_attach:
-            self._refused.clear()
+            self._forget_refusals()
             name = self.tr("Pasted text ({count} characters)").format(count=QLocale().toString(len(text)))
             self._begin(self._session, name, partial(read_text, text, name), text=text)
 
@@ -162,7 +165,7 @@ class AttachmentKeeper(QObject):
     def _attach_paths(self, session: str, paths: list[str]) -> None:
         from app.ui.chat.attachments_reading import read_file
 
-        self._refused.clear()
+        self._forget_refusals()
         for path in paths:
             if not self._begin(session, Path(path).name, partial(read_file, Path(path))):
                 break
@@ -171,8 +174,6 @@ class AttachmentKeeper(QObject):
 
     def _begin(self, session: str, name: str, read: Read, *, text: str = "") -> bool:
         """Start with one file; return whether there was room for it."""
-        from app.ui.chat.attachments_reading import one_line
-
         waiting = sum(job.session == session for job in self._jobs)
         there = len(self._parts) if session == self._session else len(self._late.get(session, ()))
         if there + waiting >= MAX_FILES:
@@ -248,20 +249,37 @@ class AttachmentKeeper(QObject):
         if thumbnail is not None:
             chip.set_thumbnail(thumbnail)
         elif is_picture and self._session:
-            self._tasks.spawn(self._load_thumbnail(self._session, part), name="load a thumbnail")
+            self._tasks.spawn(self._load_for_chip(self._session, part), name="load a thumbnail")
 
-    async def _load_thumbnail(self, session: str, part: MediaPart) -> None:
+    async def _load_for_chip(self, session: str, part: MediaPart) -> None:
+        image = await self._thumbnail(session, part.blob.sha256)
+        chip = self._composer.tray.chip_of(part)
+        if image is not None and chip is not None:
+            chip.set_thumbnail(image)
+
+    @Slot(tuple)
+    def load_thumbnails(self, names: tuple[str, ...]) -> None:
+        """Load small squares of pictures that the transcript shows, named by their SHA-256."""
+        if self._session:
+            self._tasks.spawn(self._load_for_transcript(self._session, names), name="load thumbnails")
+
+    async def _load_for_transcript(self, session: str, names: tuple[str, ...]) -> None:
+        for sha256 in names:
+            image = await self._thumbnail(session, sha256)
+            if session != self._session:
+                return
+            if image is not None:
+                self.thumbnail_loaded.emit(sha256, image)
+
+    async def _thumbnail(self, session: str, sha256: str) -> QImage | None:
+        """Return a small square of a picture, None if it is gone: an icon stands for it then."""
         from app.ui.chat.pictures import thumbnail_of
 
         try:
-            data = await self._bridge.attached_file(session, part.blob.sha256)
+            data = await self._bridge.attached_file(session, sha256)
         except KnownError:
-            # The message will say that it is gone; here the icon stands for it.
-            return
-        image = await self._bridge.run_aside(partial(thumbnail_of, data))
-        chip = self._composer.tray.chip_of(part)
-        if chip is not None:
-            chip.set_thumbnail(image)
+            return None
+        return await self._bridge.run_aside(partial(thumbnail_of, data))
 
     def _refuse(self, session: str, sentence: str) -> None:
         if session != self._session:
@@ -274,6 +292,12 @@ class AttachmentKeeper(QObject):
         if more > 0:
             shown += " " + self.tr("(and {count} more)").format(count=more)
         self._composer.set_hint(shown, is_error=True)
+
+    def _forget_refusals(self) -> None:
+        """Begin anew: what was refused before has been read."""
+        if self._refused:
+            self._refused.clear()
+            self._composer.set_hint("")
 
     # Taking out
 

@@ -13,11 +13,10 @@ from PySide6.QtGui import QImage
 
 from app.domain.errors import KnownError
 from app.session.inputs import NewFile
+from app.ui.chat.attachments_wording import one_line
 from app.ui.chat.pictures import read_picture, scale_picture
 
 MAX_READ_BYTES: Final = 32 * 2**20
-_SHOWN_CHARS: Final = 80
-_BREAKS: Final = re.compile(r"[\x00-\x1f\x7f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 _PHONE_PICTURE: Final = re.compile(rb"ftyp(heic|heix|hevc|heim|mif1|msf1|avif|avis)")
 
 
@@ -49,12 +48,6 @@ def read_image(image: QImage, name: str) -> Picked:
 def read_text(text: str, name: str) -> Picked:
     """Return a text of the clipboard as a file."""
     return Picked(NewFile(name, text.encode("utf-8", "replace"), "text/plain"))
-
-
-def one_line(name: str) -> str:
-    """Return a name as it stands in a sentence."""
-    line = _BREAKS.sub(" ", name).strip()
-    return line if len(line) <= _SHOWN_CHARS else f"{line[: _SHOWN_CHARS - 1]}…"
 
 
 def _content(path: Path, name: str) -> bytes:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from PySide6.QtCore import QCoreApplication, QLocale, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QImage, QKeyEvent, QPainter, QPainterPath, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -20,10 +20,8 @@ from PySide6.QtWidgets import (
 from app.ui.theme import Theme, tinted_icon
 from app.ui.tooltip import plain_tooltip
 
-if TYPE_CHECKING:  # It loads pydantic, which must wait for the first paint.
-    from app.domain.rows import MediaPart
-
-CHIP_WIDTH: Final = 232
+_CHIP_WIDTH: Final = 240
+_LEAST_WIDTH: Final = 200
 _GAP: Final = 6
 _MOST_ROWS: Final = 3
 _THUMBNAIL: Final = 36
@@ -74,7 +72,8 @@ class AttachmentTray(QScrollArea):
         chip.text_wanted.connect(self.text_wanted)
         chip.show()
         self._lay_out()
-        self.ensureWidgetVisible(chip)
+        if instead_of is None:
+            self.ensureWidgetVisible(chip)
         self.changed.emit()
 
     def take(self, chip: Chip) -> None:
@@ -127,8 +126,10 @@ class AttachmentTray(QScrollArea):
     def _lay_out(self) -> None:
         """Put the chips side by side in as many rows as they need, of which three are shown."""
         gap, room = self._theme.px(_GAP), max(80, self.viewport().width())
-        width = min(self._theme.px(CHIP_WIDTH), room)
-        columns = max(1, (room + gap) // (width + gap))
+        columns = max(1, (room + gap) // (self._theme.px(_LEAST_WIDTH) + gap))
+        width = (room + gap) // columns - gap
+        if columns > 1:
+            width = min(width, self._theme.px(_CHIP_WIDTH))
         height = max((chip.sizeHint().height() for chip in self.chips), default=0)
         for at, chip in enumerate(self.chips):
             row, column = divmod(at, columns)
@@ -161,11 +162,12 @@ class Chip(QFrame):
         self.key = key
         self.is_reading = is_reading
         self._face = _Face(is_picture=is_picture)
-        self._name = _OneLine(name, Qt.TextElideMode.ElideMiddle)
+        mode = Qt.TextElideMode.ElideRight if offers_text else Qt.TextElideMode.ElideMiddle
+        self._name = _OneLine(name, mode)
         self._detail = _OneLine(detail, Qt.TextElideMode.ElideRight)
         self._detail.setObjectName("mutedText")
         self.remove_button = _RemoveButton()
-        self.remove_button.setObjectName("flat")
+        self.remove_button.setObjectName("remove")
         self.remove_button.setAccessibleName(_tr("Remove {name}").format(name=name))
         self.remove_button.setAccessibleDescription(detail)
         self.remove_button.setToolTip(plain_tooltip(_tr("Remove (Delete)")))
@@ -194,6 +196,7 @@ class Chip(QFrame):
         self._face.set_theme(theme)
         self.remove_button.setIcon(tinted_icon("x", theme.muted, size=theme.px(14)))
         self.remove_button.setIconSize(QSize(theme.px(14), theme.px(14)))
+        self.remove_button.setFixedSize(theme.px(24), theme.px(24))
 
     def set_thumbnail(self, image: QImage) -> None:
         """Show a small square of the picture."""
@@ -278,20 +281,6 @@ class _Face(QWidget):
             icon = tinted_icon(self._icon_name, self._theme.muted, size=edge)
             icon.paint(painter, (self.width() - edge) // 2, (self.height() - edge) // 2, edge, edge)
         painter.end()
-
-
-def detail_of(part: MediaPart) -> str:
-    """Return what a file is, in a few words: "12 pages", "1,568 × 1,045", "20 kB"."""
-    locale = QLocale()
-    size = locale.formattedDataSize(
-        part.bytes, 1 if part.bytes >= 2**20 else 0, QLocale.DataSizeFormat.DataSizeSIFormat
-    )
-    if part.pages is not None:
-        pages = _tr("1 page") if part.pages == 1 else _tr("{count} pages").format(count=locale.toString(part.pages))
-        return f"{pages} · {size}"
-    if part.width is not None and part.height is not None:
-        return f"{part.width} × {part.height} · {size}"
-    return size
 
 
 def _tr(text: str) -> str:

@@ -35,6 +35,7 @@ class Composer(QWidget):
         self._may_write = True
         self._is_busy = False
         self._hint_is_error = False
+        self._hint_text = ""
         self._notice = ""
         self.field = ComposerField()
         self.field.setPlaceholderText(self.tr("Write a message…"))
@@ -51,6 +52,10 @@ class Composer(QWidget):
         self._hint.setObjectName("composerHint")
         self._hint.setTextFormat(Qt.TextFormat.PlainText)
         self._hint.setWordWrap(True)
+        self._notice_line = QLabel()
+        self._notice_line.setObjectName("composerHint")
+        self._notice_line.setTextFormat(Qt.TextFormat.PlainText)
+        self._notice_line.setWordWrap(True)
         self._frame = QFrame()
         self._frame.setObjectName("composer")
         self._lay_out()
@@ -81,6 +86,7 @@ class Composer(QWidget):
         stack.setSpacing(4)
         stack.addWidget(self._frame)
         stack.addWidget(self._hint)
+        stack.addWidget(self._notice_line)
         outer = QHBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addStretch(0)
@@ -149,11 +155,11 @@ class Composer(QWidget):
             self.field.setFocus()
 
     def set_notice(self, text: str) -> None:
-        """Show a line below the field, in place of how to send, while nothing else is to be said."""
+        """Show a line below the field for as long as it is true; it takes the place of how to send."""
         if text != self._notice:
             self._notice = text
-            if not self._hint_is_error:
-                self.set_hint("")
+            self._notice_line.setText(text)
+            self.set_hint(self._hint_text, is_error=self._hint_is_error)
 
     # What may be done
 
@@ -192,8 +198,10 @@ class Composer(QWidget):
 
     def set_hint(self, text: str, *, is_error: bool = False) -> None:
         """Show a line below the field; empty shows how to send."""
-        self._hint_is_error = is_error
+        self._hint_text, self._hint_is_error = text, is_error
         self._hint.setText(text or self._usual_hint())
+        self._notice_line.setVisible(bool(self._notice))
+        self._hint.setVisible(bool(text) or not self._notice or self._is_streaming)
         self._hint.setProperty("isError", is_error)
         self._hint.style().polish(self._hint)
 
@@ -202,8 +210,6 @@ class Composer(QWidget):
             return self.tr("Esc stops the reply")
         if not self._may_write:
             return ""
-        if self._notice:
-            return self._notice
         if self.field.enter_sends:
             return self.tr("Enter sends, Shift+Enter starts a new line")
         return self.tr("Ctrl+Enter sends, Enter starts a new line")

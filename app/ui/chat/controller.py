@@ -95,6 +95,8 @@ class ChatController(QObject):
         self._waiting = WaitingNotice(page.composer, self)
         self.files = AttachmentKeeper(page.composer, bridge, tasks, self)
         self.files.failed.connect(self.failed)
+        self.files.thumbnail_loaded.connect(page.show_thumbnail)
+        page.thumbnails_wanted.connect(self.files.load_thumbnails)
         self._drafts = DraftKeeper(page.composer, self.files, bridge, tasks, self)
         self._drafts.failed.connect(self._draft_failed)
         page.composer.send_requested.connect(self._send_composed)

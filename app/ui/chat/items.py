@@ -42,6 +42,15 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
+class AttachedFile:
+    """A file of a message: its name, what it is, and of a picture its SHA-256."""
+
+    name: str
+    detail: str
+    picture: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Item:
     """One entry of the transcript. `id` is the row's id; `note` is a plain sentence below the text."""
 
@@ -50,6 +59,8 @@ class Item:
     name: str = ""
     created: datetime | None = None
     sections: Sequence[Section] = ()
+    files: Sequence[AttachedFile] = ()
+    """Shown above the text."""
     streaming: bool = False
     note: str = ""
     is_error: bool = False

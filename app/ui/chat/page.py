@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QResizeEvent
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QImage, QResizeEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -41,6 +41,8 @@ class ChatPage(QWidget):
     older_wanted = Signal()
     action_triggered = Signal(str, object)
     link_activated = Signal(str)
+    thumbnails_wanted = Signal(tuple)
+    """SHA-256 of attached pictures that are on screen for the first time."""
     model_pressed = Signal()
     """The person wants to see the models there are."""
     zoom_wanted = Signal(int)
@@ -92,6 +94,7 @@ class ChatPage(QWidget):
         transcript.older_wanted.connect(self.older_wanted)
         transcript.action_triggered.connect(self.action_triggered)
         transcript.link_activated.connect(self.link_activated)
+        transcript.thumbnails_wanted.connect(self.thumbnails_wanted)
         transcript.zoom_wanted.connect(self.zoom_wanted)
         transcript.typed.connect(self.composer.go_on_typing)
         bar = transcript.verticalScrollBar()
@@ -134,6 +137,10 @@ class ChatPage(QWidget):
     @property
     def shows_empty(self) -> bool:
         return self._stack.currentWidget() is self.empty
+
+    def show_thumbnail(self, sha256: str, image: QImage) -> None:
+        """Show a small square of an attached picture in the transcript."""
+        self.transcript.set_thumbnail(sha256, image)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if self.composer.may_attach:

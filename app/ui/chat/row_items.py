@@ -10,8 +10,10 @@ from app.domain.errors import ErrorKind
 from app.domain.events import RetryScheduled
 from app.domain.rows import Flag, Kind, MediaPart, ReasoningPart, Row, TextPart, ToolPart
 from app.history.reader import DamagedEntry, Entry, RowEntry
+from app.session.attachments import MAX_NAME_CHARS
 from app.session.state import is_sendable
-from app.ui.chat.items import Item, ItemAction, Section, Speaker
+from app.ui.chat.attachments_wording import detail_of, one_line
+from app.ui.chat.items import AttachedFile, Item, ItemAction, Section, Speaker
 from app.ui.wording import error_sentence
 
 ModelName = Callable[[str], str]
@@ -46,6 +48,7 @@ def item_of(row: Row, model_name: ModelName) -> Item | None:
         name=_tr("You") if row.role == "user" else _model_of(row, model_name),
         created=row.created,
         sections=_sections(row),
+        files=_files(row),
     )
     return item if row.role == "user" else _with_note(item, row)
 
@@ -112,7 +115,7 @@ def _sections(row: Row) -> tuple[Section, ...]:
             case ReasoningPart():
                 sections.append(Section("reasoning", part.text))
             case MediaPart():
-                sections.append(Section("text", _tr("[attachment: {name}]").format(name=part.name or part.media_type)))
+                pass  # shown apart, see _files
             case ToolPart():
                 sections.append(
                     Section("text", _tr("[tool: {name}, {state}]").format(name=part.name, state=part.state))
@@ -120,6 +123,18 @@ def _sections(row: Row) -> tuple[Section, ...]:
             case _:
                 sections.append(Section("text", _tr("[something of a newer version: {type}]").format(type=part.type)))
     return tuple(sections)
+
+
+def _files(row: Row) -> tuple[AttachedFile, ...]:
+    return tuple(
+        AttachedFile(
+            name=one_line(part.name or part.media_type, most_chars=MAX_NAME_CHARS),
+            detail=detail_of(part),
+            picture=part.blob.sha256 if part.media_type.startswith("image/") else "",
+        )
+        for part in row.parts
+        if isinstance(part, MediaPart)
+    )
 
 
 def _with_note(item: Item, row: Row) -> Item:

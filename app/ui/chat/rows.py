@@ -9,6 +9,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
 
 from app.ui.chat import furniture
+from app.ui.chat.attachments_row import FileChips
 from app.ui.chat.block_html import block_html
 from app.ui.chat.blocks import Block, BlockKind
 from app.ui.chat.cells import Cell, Ink, TextCell
@@ -63,6 +64,7 @@ class Rows:
         self.style = style
         self.layout = 1
         """Number of the present layout: rows measured for another one are measured again."""
+        self.files = FileChips()
         self._model = model
         self._is_restyled = False
         self._column_x = 12.0
@@ -100,10 +102,12 @@ class Rows:
             self.layout += 1
             self._is_restyled = True
         self.style = style
+        self.files.restyle()
         self._cells.clear()
 
     def forget(self) -> None:
-        """Drop all documents."""
+        """Drop all documents, and small pictures of files."""
+        self.files.forget()
         self._cells.clear()
         self._bubbles.clear()
 
@@ -125,7 +129,7 @@ class Rows:
         """Return where the content of a row stands."""
         row = node.rows[at]
         above, below = self._gaps(node, at, row)
-        if row.kind in {RowKind.HEADER, RowKind.FOOTER, RowKind.WAIT, RowKind.FOLD}:
+        if row.kind in {RowKind.HEADER, RowKind.FILES, RowKind.FOOTER, RowKind.WAIT, RowKind.FOLD}:
             return Frame(self._column_x, above, self._column, below)
         if node.item.speaker is Speaker.USER:
             width = self.bubble_width(node)
@@ -200,6 +204,8 @@ class Rows:
         match row.kind:
             case RowKind.HEADER:
                 furniture.paint_header(painter, self.style, node.item, rect)
+            case RowKind.FILES:
+                self.files.paint(painter, self.style, node.item, rect)
             case RowKind.FOLD:
                 furniture.paint_fold(painter, self.style, node, row.key.section, rect, hovered=number is not None)
             case RowKind.WAIT:
@@ -252,6 +258,8 @@ class Rows:
         match row.kind:
             case RowKind.HEADER | RowKind.FOLD:
                 inner = style.small_height + (style.px(8) if row.kind is RowKind.FOLD else 0)
+            case RowKind.FILES:
+                inner = self.files.height(style, node.item, self._column)
             case RowKind.WAIT:
                 inner = style.line_height
             case RowKind.FOOTER:
@@ -283,7 +291,7 @@ class Rows:
         below = _BUBBLE_BELOW if is_user and is_last else 0
         if is_user and is_last and row.block.kind is BlockKind.CODE:
             below = _BUBBLE_PADDING
-        if previous.kind is RowKind.HEADER:
+        if previous.kind in {RowKind.HEADER, RowKind.FILES}:
             return BUBBLE_OFFSET + _BUBBLE_PADDING - 4 if is_user else 2, below
         if row.block.gap != "\n\n":
             return 0 if row.block.kind is not BlockKind.MARKDOWN else 2, below

@@ -9,6 +9,7 @@ from PySide6.QtGui import (
     QContextMenuEvent,
     QFocusEvent,
     QHelpEvent,
+    QImage,
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
@@ -52,6 +53,8 @@ class TranscriptCanvas(AccessibleView):
     """Text that was typed here and is meant for the field that messages are written in."""
     zoom_wanted = Signal(int)
     """The wheel was turned with Ctrl held: that many steps, larger if positive."""
+    thumbnails_wanted = Signal(tuple)
+    """SHA-256 of pictures that are on screen for the first time."""
     selection_changed = Signal()
     """Something is selected now, or nothing is any more."""
 
@@ -102,6 +105,11 @@ class TranscriptCanvas(AccessibleView):
         """Select every item."""
         self.selection.select_all(self.model)
         self.note_selection()
+        self.viewport().update()
+
+    def set_thumbnail(self, sha256: str, image: QImage) -> None:
+        """Show a small square of an attached picture."""
+        self.rows.files.set_thumbnail(sha256, image)
         self.viewport().update()
 
     def note_selection(self) -> None:
@@ -182,6 +190,8 @@ class TranscriptCanvas(AccessibleView):
         finally:
             # A painter left open by an error would take the program down with it.
             painter.end()
+        if wanted := self.rows.files.take_wanted():
+            QTimer.singleShot(0, self, lambda: self.thumbnails_wanted.emit(wanted))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

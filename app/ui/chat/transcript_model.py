@@ -24,6 +24,7 @@ class RowKind(Enum):
     """What a row shows."""
 
     HEADER = auto()
+    FILES = auto()
     FOLD = auto()
     BLOCK = auto()
     PENDING = auto()
@@ -93,7 +94,8 @@ class Node:
         """Return about how high the item is, folded as it is now."""
         shown = [section for at, section in enumerate(self.sections) if self._is_unfolded(at)]
         chars, lines = sum(section.chars for section in shown), sum(section.lines for section in shown)
-        return scale.estimate(chars, lines) + 2 * scale.line_height + scale.line_height * (len(self.sections) > 1)
+        lines_beside = 2 + (len(self.sections) > 1) + 2 * -(-len(self.item.files) // 3)
+        return scale.estimate(chars, lines) + scale.line_height * lines_beside
 
     def row_at_key(self, key: RowKey) -> int:
         """Return the row of that key, or the one nearest below it."""
@@ -137,6 +139,8 @@ class Node:
     def _make_rows(self, since: RowKey) -> Iterator[Row]:
         if since <= (-1, 0) and self.item.speaker is not Speaker.NOTICE:
             yield Row(RowKind.HEADER, RowKey(-1, 0))
+        if since <= (-1, 1) and self.item.files:
+            yield Row(RowKind.FILES, RowKey(-1, 1))
         for at, section in enumerate(self.sections):
             if at < since.section:
                 continue

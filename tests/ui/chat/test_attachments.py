@@ -42,6 +42,11 @@ def hint(desk: Desk) -> str:
     return composer(desk)._hint.text()
 
 
+def notice(desk: Desk) -> str:
+    line = composer(desk)._notice_line
+    return line.text() if line.isVisible() else ""
+
+
 def give(desk: Desk, *paths: Path) -> None:
     """Paste files as a file manager has them on the clipboard."""
     data = QMimeData()
@@ -126,7 +131,12 @@ def test_a_picture_is_scaled_and_goes_to_the_model(desk: Desk, tmp_path: Path) -
     assert (
         QImage.fromData(request.files[part.blob.sha256]).size() == QImage(1568, 1045, QImage.Format.Format_RGB32).size()
     )
-    assert "photo.jpg" in desk.spoken()
+    assert "photo.jpg, 1568 × 1045" in desk.spoken()
+    thumbnails = desk.window.page.transcript.rows.files._thumbnails
+    desk.until(lambda: list(thumbnails) == [part.blob.sha256])
+    desk.restart()
+    thumbnails = desk.window.page.transcript.rows.files._thumbnails
+    desk.until(lambda: list(thumbnails) == [part.blob.sha256])
     assert desk.titles() == ["photo.jpg"]
 
 
@@ -449,8 +459,13 @@ def test_what_the_model_cannot_see_is_said_before_sending(desk: Desk, tmp_path: 
     picture().save(str(tmp_path / "photo.png"))
     give(desk, tmp_path / "photo.png")
     settled(desk)
-    desk.until(lambda: hint(desk) == "Scripted model can't see pictures and won't get “photo.png”.")
+    desk.until(lambda: notice(desk) == "Scripted model can't see pictures and won't get “photo.png”.")
+    give(desk, tmp_path / "gone.txt")
+    settled(desk)
+    assert "not there any more" in hint(desk)
+    assert notice(desk) == "Scripted model can't see pictures and won't get “photo.png”."
     send(desk, "what is it?")
     assert desk.provider.requests[0].files == {}
     assert "[picture “photo.png”, left out: this model can't see pictures]" in desk.provider.requests[0].rows[0].text
     assert "Enter sends" in hint(desk)
+    assert notice(desk) == ""
