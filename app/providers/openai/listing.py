@@ -1,24 +1,18 @@
 """Lists of models as OpenAI and compatible servers give them, each with fields of its own. No I/O."""
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
 from app.providers.openai.parts import count_in, text_in
 from app.settings.schema import ListedModel
 
-_NO_CHAT: Final = re.compile(
-    r"^(?:text-embedding|text-moderation|omni-moderation|whisper|tts|dall-e|gpt-image|chatgpt-image|sora|babbage|davinci)"
-    r"|-(?:transcribe|tts|realtime|audio|instruct|image)\b"
-)
-"""Ids in OpenAI's own list that neither of the dialects serves; the list itself doesn't tell."""
 _OTHER_TYPES: Final = frozenset({"embedding", "embeddings", "image", "audio", "video", "moderation", "rerank"})
 _CONTEXT_NAMES: Final = ("context_length", "max_model_len", "max_context_length", "context_window")
 """OpenRouter and Together; vLLM; Mistral and LM Studio; Groq."""
 
 
-def listed_models(body: object, *, is_openai: bool) -> tuple[ListedModel, ...] | None:
-    """Return the models of a list in its order, None if it is none. What can't chat is left out where it is told."""
+def listed_models(body: object) -> tuple[ListedModel, ...] | None:
+    """Return the models of a list in its order, None if it is none. What is told not to chat is left out."""
     entries = body.get("data") if isinstance(body, Mapping) else body
     if entries is None and isinstance(body, Mapping) and "data" in body:
         # Ollama without any model.
@@ -28,18 +22,16 @@ def listed_models(body: object, *, is_openai: bool) -> tuple[ListedModel, ...] |
     found: dict[str, ListedModel] = {}
     for entry in entries:
         model_id = text_in(entry, "id")
-        if model_id and model_id not in found and _may_chat(entry, is_openai=is_openai):
+        if model_id and model_id not in found and _may_chat(entry):
             found[model_id] = _listed(model_id, entry)
     return tuple(found.values())
 
 
-def _may_chat(entry: Mapping[str, object], *, is_openai: bool) -> bool:
+def _may_chat(entry: Mapping[str, object]) -> bool:
     capabilities = entry.get("capabilities")
     if isinstance(capabilities, Mapping) and capabilities.get("completion_chat") is False:
         return False
-    if text_in(entry, "type") in _OTHER_TYPES:
-        return False
-    return not (is_openai and _NO_CHAT.search(text_in(entry, "id")))
+    return text_in(entry, "type") not in _OTHER_TYPES
 
 
 def _listed(model_id: str, entry: Mapping[str, object]) -> ListedModel:

@@ -87,7 +87,7 @@ class OpenAIProvider:
         except TimeoutError:
             sentence = f"{self._endpoint.name} did not send its list of models within {LIST_SECONDS:g} s."
             raise ProviderError(ErrorKind.NETWORK, sentence) from None
-        models = listed_models(body, is_openai=self._is_openai)
+        models = listed_models(body)
         if models is None:
             is_page = isinstance(body, str) and body.lstrip()[:1] == "<"
             raise (not_an_api if is_page else malformed)(sender.url("/models"))

@@ -62,7 +62,7 @@ MISTRAL = {
     ],
 )
 def test_what_a_list_tells_of_a_model(entry: object, expected: ListedModel) -> None:
-    assert listed_models({"object": "list", "data": [entry]}, is_openai=False) == (expected,)
+    assert listed_models({"object": "list", "data": [entry]}) == (expected,)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_what_a_list_tells_of_a_model(entry: object, expected: ListedModel) -> N
     ],
 )
 def test_what_chats_is_listed_once_in_the_order_of_the_list(body: object, ids: list[str]) -> None:
-    models = listed_models(body, is_openai=False)
+    models = listed_models(body)
 
     assert models is not None
     assert [model.id for model in models] == ids
@@ -87,32 +87,4 @@ def test_what_chats_is_listed_once_in_the_order_of_the_list(body: object, ids: l
 
 @pytest.mark.parametrize("body", [None, "<html>", 7, {}, {"data": {}}, {"detail": "Not Found"}])
 def test_what_is_no_list(body: object) -> None:
-    assert listed_models(body, is_openai=False) is None
-
-
-def test_of_openais_own_list_only_what_chats_is_kept() -> None:
-    chat = ["gpt-5.2", "gpt-4o-mini", "o4-mini", "gpt-5-codex", "chatgpt-4o-latest", "ft:gpt-4o-mini:me::1"]
-    other = [
-        "text-embedding-3-small",
-        "whisper-1",
-        "tts-1-hd",
-        "dall-e-3",
-        "gpt-image-1",
-        "chatgpt-image-latest",
-        "omni-moderation-latest",
-        "gpt-4o-transcribe",
-        "gpt-4o-mini-tts",
-        "gpt-realtime",
-        "gpt-4o-realtime-preview",
-        "gpt-audio-mini",
-        "gpt-3.5-turbo-instruct",
-        "sora-2",
-        "babbage-002",
-        "davinci-002",
-    ]
-    body = {"data": [{"id": name} for name in (*other, *chat)]}
-
-    models = listed_models(body, is_openai=True)
-
-    assert models is not None
-    assert [model.id for model in models] == chat
+    assert listed_models(body) is None

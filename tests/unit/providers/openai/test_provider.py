@@ -125,9 +125,7 @@ async def test_a_local_server_gets_a_connection_for_each_request(far: FarEnd, di
 
 
 async def test_openai_itself_is_asked_in_its_own_words(far: FarEnd) -> None:
-    far.play(json_answer({"data": [{"id": "whisper-1"}, {"id": "gpt-5.2"}]}), path="/models")
     async with closing(provider(far, "chat", base_url="http://api.openai.com/v1")) as asked:
-        assert [model.id for model in await asked.list_models()] == ["gpt-5.2"]
         await ask(asked, request(user("Hi"), max_tokens=9))
 
     body = far.requests[-1].json
