@@ -449,7 +449,7 @@ class MainWindow(QMainWindow):
             self._settings.show()
         else:
             self._settings.raise_()
-            self._settings.activateWindow()
+        self._settings.activateWindow()
         return self._settings
 
     @Slot()

@@ -55,10 +55,13 @@ class GeneralPage(SettingsPage):
             # Not while the person looks through the list.
             return
         model = QStandardItemModel(self.model)
+        bold = self.font()
+        bold.setBold(True)
         at = 0
         for provider, cards in by_provider(self._cards).items():
             heading = QStandardItem(provider)
             heading.setFlags(Qt.ItemFlag.NoItemFlags)
+            heading.setFont(bold)
             model.appendRow(heading)
             for card in cards:
                 item = QStandardItem(card.name)

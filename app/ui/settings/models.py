@@ -19,8 +19,10 @@ from app.ui.tooltip import plain_tooltip
 _STAR, _NAME, _LIMIT, _PRICE, _CAN = range(5)
 _REF_ROLE: Final = Qt.ItemDataRole.UserRole
 _LINES: Final = 14
-_NARROW_LETTERS: Final = 80
-"""Width in average letters below which prices and abilities are left to the form."""
+_PRICE_LETTERS: Final = 56
+"""Width in average letters from which on there is room for prices, ..."""
+_CAN_LETTERS: Final = 84
+"""... and for abilities; what isn't in the tree is in the form."""
 
 
 class ModelsPage(SettingsPage):
@@ -169,9 +171,9 @@ class _ModelTree(QTreeWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        is_narrow = event.size().width() < self.fontMetrics().averageCharWidth() * _NARROW_LETTERS
-        self.setColumnHidden(_PRICE, is_narrow)
-        self.setColumnHidden(_CAN, is_narrow)
+        letters = event.size().width() // self.fontMetrics().averageCharWidth()
+        self.setColumnHidden(_PRICE, letters < _PRICE_LETTERS)
+        self.setColumnHidden(_CAN, letters < _CAN_LETTERS)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         item = self.currentItem()

@@ -121,6 +121,10 @@ class SettingsPage(QWidget):
         self.column.addWidget(row)
         return row
 
+    def shown_rows(self) -> list[SettingRow]:
+        """Return every setting the search may find here now."""
+        return self.rows
+
     def enter(self) -> None:
         """The page is shown now: ask for what is only needed then."""
 

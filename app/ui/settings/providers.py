@@ -46,6 +46,9 @@ class ProvidersPage(SettingsPage):
         elif self._opens and settings.endpoint(self._opens) is not None:
             self.open_added(self._opens)
 
+    def shown_rows(self) -> list[SettingRow]:
+        return [*self.rows, *self.form.findChildren(SettingRow)] if self.form is not None else self.rows
+
     def enter(self) -> None:
         for endpoint in self.choices.settings.endpoints:
             self._ask_for_key(endpoint.id)
@@ -96,7 +99,10 @@ class ProvidersPage(SettingsPage):
             SettingRow(
                 "",
                 cards,
-                note=self.tr("The Practice model is built in: it needs neither a key nor a network."),
+                note=self.tr(
+                    "Choose one for its key, its address and a test. The Practice model is built in: it needs neither "
+                    "a key nor a network."
+                ),
                 words=words,
                 is_stacked=True,
             )

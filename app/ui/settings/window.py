@@ -3,7 +3,15 @@
 from typing import Final
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QKeyEvent,
+    QKeySequence,
+    QResizeEvent,
+    QShortcut,
+    QShowEvent,
+)
 from PySide6.QtWidgets import (
     QBoxLayout,
     QDialog,
@@ -181,6 +189,8 @@ class SettingsWindow(QDialog):
     def _say(self, sentence: str) -> None:
         self.notice.setText(sentence)
         self.notice.setVisible(bool(sentence))
+        if sentence:
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, sentence))
 
     def _name_set_aside(self, name: str) -> None:
         text = self.tr(
@@ -218,7 +228,7 @@ class SettingsWindow(QDialog):
         is_searching = bool(query.strip())
         for at, page in enumerate(self.pages):
             found = hits.get(page, [])
-            for row in page.rows:
+            for row in page.shown_rows():
                 row.mark(on=row in found)
             self._show_entry(at, on=not is_searching or page in hits)
         if is_searching and not hits:
@@ -237,7 +247,7 @@ class SettingsWindow(QDialog):
         for fits in (matches, nearly_matches):
             hits: dict[SettingsPage, list[SettingRow]] = {}
             for page in self.pages:
-                rows = [row for row in page.rows if fits(query, f"{page.title} {row.words}")]
+                rows = [row for row in page.shown_rows() if fits(query, f"{page.title} {row.words}")]
                 if fits(query, page.title):
                     hits[page] = []
                 elif rows:
@@ -256,7 +266,7 @@ class SettingsWindow(QDialog):
 
     @Slot()
     def _scroll_to_hit(self) -> None:
-        row = next((row for row in self.page.rows if row.property("isHit") and row.isVisible()), None)
+        row = next((row for row in self.page.shown_rows() if row.property("isHit") and row.isVisible()), None)
         if row is not None:
             self.scroll_area().ensureWidgetVisible(row, 0, 40)
 

@@ -109,6 +109,14 @@ def test_the_search_finds_rows_by_their_words_and_marks_them(desk: SettingsDesk)
     assert not any(window.list.item(at).isHidden() for at in range(len(window.pages)))
 
 
+def test_the_search_finds_the_details_of_the_provider_that_is_open(desk: SettingsDesk) -> None:
+    form = desk.open_provider("openai")
+    desk.qtbot.keyClicks(desk.settings.search, "organisation")
+    marked = [row.label.text() for row in desk.settings.providers.shown_rows() if row.property("isHit")]
+    assert "Organisation" in marked
+    assert form.isVisible()
+
+
 def test_the_search_forgives_a_mistyped_letter(desk: SettingsDesk) -> None:
     window = desk.open_settings()
     desk.qtbot.keyClicks(window.search, "certifcates")
