@@ -398,7 +398,10 @@ def test_about_names_the_licences(desk: Desk) -> None:
     desk.window.actions_.about.trigger()
     from PySide6.QtWidgets import QPlainTextEdit
 
-    dialog = desk.window.show_settings()
+    from app.ui.settings.window import SettingsWindow
+
+    dialog = desk.window.findChild(SettingsWindow)
+    assert dialog is not None
     assert dialog.page is dialog.about
     notices = dialog.about.findChild(QPlainTextEdit)
     assert notices is not None
