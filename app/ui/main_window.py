@@ -195,12 +195,16 @@ class MainWindow(QMainWindow):
     def _hear(self, events: tuple[Event, ...]) -> None:
         for event in events:
             if isinstance(event, SettingsChanged):
-                self.models.refresh()
-                self._tasks.spawn(self._use_settings(), name="use the settings")
+                self._settings_changed()
                 continue
             self._live.hear(event)
             self.chats.hear(event)
             self.controller.hear(event)
+
+    def _settings_changed(self) -> None:
+        if not self._is_closing:
+            self.models.refresh()
+            self._tasks.spawn(self._use_settings(), name="use the settings")
 
     async def _use_settings(self) -> None:
         """Be as the settings say from now on; without them, as before."""
@@ -350,6 +354,7 @@ class MainWindow(QMainWindow):
         actions.rename.setEnabled(has_chat)
         actions.delete.setEnabled(has_chat)
         actions.undo_delete.setEnabled(self.chats.can_undo_delete)
+        actions.attach.setEnabled(self.controller.may_write)
         actions.stop.setEnabled(self.controller.is_streaming)
         actions.resume.setEnabled(self.controller.may_resume)
         may_choose = has_chat and self.controller.may_write

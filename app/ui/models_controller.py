@@ -6,6 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
+from shiboken6 import isValid
 
 from app.aio import TaskSet
 from app.domain.errors import KnownError
@@ -49,8 +50,8 @@ class ModelsController(QObject):
         with contextlib.suppress(KnownError):
             # Settings that can't be read are told of where they are shown; the models are there all the same.
             settings = await self._bridge.settings()
-        if number != self._loads:
-            # Asked again meanwhile: that answer is the newer one.
+        if number != self._loads or not isValid(self):
+            # Asked again meanwhile: that answer is the newer one. Or the window is gone.
             return
         refs = {card.ref for card in usable}
         self.usable, self.known = tuple(card for card in known if card.ref in refs), known
