@@ -70,6 +70,8 @@ class AttachmentKeeper(QObject):
         self._jobs: list[_Job] = []
         self._late: dict[str, list[MediaPart]] = {}
         self._pasted: dict[str, str] = {}
+        self._newest_paste: _Job | MediaPart | None = None
+        self._folder = QDir.homePath()
         self._refused: list[str] = []
         self._in_turn = asyncio.Lock()
         composer.attach_requested.connect(self.choose_files)
@@ -87,6 +89,8 @@ class AttachmentKeeper(QObject):
         """Show the files of a chat's draft, and those that arrived while it was not shown; "" for no chat."""
         self._session, self._model = session, model
         self._pasted.clear()
+        self._newest_paste = None
+        self._composer.field.has_pasted_file = False
         self._refused.clear()
         self._composer.tray.clear()
         self._parts = []
@@ -124,13 +128,17 @@ class AttachmentKeeper(QObject):
         """Ask for files with the desktop's own dialog."""
         if not self._may_attach:
             return
-        dialog = QFileDialog(self._composer.window(), self.tr("Attach files"), QDir.homePath())
+        dialog = QFileDialog(self._composer.window(), self.tr("Attach files"), self._folder)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
         dialog.setNameFilters([self.tr("All files (*)")])
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         session = self._session
-        dialog.filesSelected.connect(lambda paths: self._attach_paths(session, paths))
+        dialog.filesSelected.connect(lambda paths: self._take_chosen(session, paths))
         dialog.open()
+
+    def _take_chosen(self, session: str, paths: list[str]) -> None:
+        self._folder = str(Path(paths[0]).parent)
+        self._attach_paths(session, paths)
 
     @Slot(list)
     def attach_files(self, paths: list[str]) -> None:
@@ -153,10 +161,13 @@ class AttachmentKeeper(QObject):
         """Attach a long text of the clipboard to the open chat; it can still become text of the field."""
         from app.ui.chat.attachments_reading import read_text
 
-        if self._may_attach:
-            self._forget_refusals()
-            name = self.tr("Pasted text ({count} characters)").format(count=QLocale().toString(len(text)))
-            self._begin(self._session, name, partial(read_text, text, name), text=text)
+        if not self._may_attach:
+            # No chat is open yet: what is in the field then goes into the first one.
+            self._insert(text)
+            return
+        self._forget_refusals()
+        name = self.tr("Pasted text ({count} characters)").format(count=QLocale().toString(len(text)))
+        self._newest_paste = self._begin(self._session, name, partial(read_text, text, name), text=text)
 
     @property
     def _may_attach(self) -> bool:
@@ -167,24 +178,24 @@ class AttachmentKeeper(QObject):
 
         self._forget_refusals()
         for path in paths:
-            if not self._begin(session, Path(path).name, partial(read_file, Path(path))):
+            if self._begin(session, Path(path).name, partial(read_file, Path(path))) is None:
                 break
 
     # Reading and keeping
 
-    def _begin(self, session: str, name: str, read: Read, *, text: str = "") -> bool:
-        """Start with one file; return whether there was room for it."""
+    def _begin(self, session: str, name: str, read: Read, *, text: str = "") -> _Job | None:
+        """Start with one file; None if there is no room for it."""
         waiting = sum(job.session == session for job in self._jobs)
         there = len(self._parts) if session == self._session else len(self._late.get(session, ()))
         if there + waiting >= MAX_FILES:
             self._refuse(session, self.tr("At most {count} files can go with one message.").format(count=MAX_FILES))
-            return False
+            return None
         job = _Job(session, one_line(name), read, text)
         self._jobs.append(job)
         if session == self._session:
             self._show_job(job)
         self._tasks.spawn(self._run(job), name="attach a file")
-        return True
+        return job
 
     async def _run(self, job: _Job) -> None:
         part: MediaPart | None = None
@@ -199,6 +210,7 @@ class AttachmentKeeper(QObject):
         except KnownError as error:
             if not job.is_cancelled:
                 self._refuse(job.session, str(error))
+                self._forget_paste(job)
         finally:
             self._jobs.remove(job)
             if part is None:
@@ -219,6 +231,8 @@ class AttachmentKeeper(QObject):
                 text = self.tr("“{name}” is left out: together, files of up to {most} MB can go with one message.")
                 self._refuse(job.session, text.format(name=part.name, most=most))
             return
+        if job is self._newest_paste:
+            self._newest_paste = part
         if job.text and len(job.text) <= MAX_INSERT_CHARS:
             self._pasted[part.blob.sha256] = job.text
         self._show_part(part, thumbnail, instead_of=job.chip)
@@ -307,14 +321,20 @@ class AttachmentKeeper(QObject):
         if isinstance(key, _Job):
             key.is_cancelled = True
             self._hide_job(key)
-            self._composer.field.has_pasted_file = False
+            self._forget_paste(key)
             return
         part = next((part for part in self._parts if part is key), None)
         if part is not None:
-            self._composer.field.has_pasted_file = False
+            self._forget_paste(part)
             self._take_out(part)
             self._tell()
             self.changed.emit()
+
+    def _forget_paste(self, key: _Job | MediaPart) -> None:
+        """Let Undo be about the text again, if it would be about this file."""
+        if key is self._newest_paste:
+            self._newest_paste = None
+            self._composer.field.has_pasted_file = False
 
     def _take_out(self, part: MediaPart) -> None:
         chip = self._composer.tray.chip_of(part)
@@ -329,15 +349,16 @@ class AttachmentKeeper(QObject):
         part = next((part for part in self._parts if part is key), None)
         text = job.text if job is not None else self._pasted.get(part.blob.sha256, "") if part is not None else ""
         self._remove(key)
+        self._insert(text)
+
+    def _insert(self, text: str) -> None:
         if text and len(text) <= MAX_INSERT_CHARS:
             self._composer.insert_text(text)
 
     @Slot()
     def _undo_paste(self) -> None:
         """Undo what became of the last long paste, which nothing has followed."""
-        job = next((job for job in reversed(self._jobs) if job.text and job.session == self._session), None)
-        last = next((part for part in reversed(self._parts) if part.blob.sha256 in self._pasted), None)
-        self._insert_as_text(job if job is not None else last)
+        self._insert_as_text(self._newest_paste)
 
     # What the model can read
 

@@ -87,8 +87,8 @@ def _check_size(reader: QImageReader, size: QSize, name: str) -> None:
 
 
 def _fitted(size: QSize) -> QSize:
-    fitted = size.scaled(LONG_EDGE, LONG_EDGE, Qt.AspectRatioMode.KeepAspectRatio)
-    return fitted.expandedTo(QSize(1, 1))
+    scale = LONG_EDGE / max(size.width(), size.height())
+    return QSize(max(1, round(size.width() * scale)), max(1, round(size.height() * scale)))
 
 
 def _picture(image: QImage, name: str, *, is_photo: bool) -> Picture:

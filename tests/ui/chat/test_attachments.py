@@ -230,6 +230,31 @@ def test_a_long_paste_can_still_be_inserted_by_its_button(desk: Desk) -> None:
     composer(desk).set_text("")
 
 
+def test_a_paste_that_is_too_long_for_the_field_is_only_taken_out(desk: Desk) -> None:
+    paste_text(desk, "z" * 1_000_001)
+    settled(desk)
+    assert len(chips(desk)[0].stops()) == 1
+    composer(desk).field.undo()
+    assert (names(desk), composer(desk).text()) == ([], "")
+
+
+def test_undo_after_a_refused_paste_leaves_the_earlier_one(desk: Desk) -> None:
+    paste_text(desk, "y" * 10_001)
+    settled(desk)
+    paste_text(desk, "x" * (20 * 2**20))
+    settled(desk)
+    assert "texts of up to 10 MB can be attached" in hint(desk)
+    composer(desk).field.undo()
+    assert len(names(desk)) == 1
+    assert composer(desk).text() == ""
+
+
+def test_files_may_be_chosen_only_where_messages_may_be_written(desk: Desk) -> None:
+    assert desk.window.actions_.attach.isEnabled()
+    desk.window.controller.close()
+    assert not desk.window.actions_.attach.isEnabled()
+
+
 def test_a_file_is_taken_out_by_keyboard(desk: Desk, tmp_path: Path) -> None:
     attach(desk, tmp_path / "a.txt", b"a")
     attach(desk, tmp_path / "b.txt", b"b")
