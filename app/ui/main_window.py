@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QByteArray, QEvent, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QGuiApplication, QIcon, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QApplication, QMainWindow, QMessageBox, QSplitter, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QMessageBox, QSplitter, QToolButton, QWidget
 
 from app import APP_NAME
 from app.aio import TaskSet
@@ -26,6 +26,7 @@ from app.ui.chats_controller import ChatsController
 from app.ui.chats_model import ChatsModel
 from app.ui.chats_panel import ChatsPanel
 from app.ui.models_controller import ModelsController
+from app.ui.theme import tinted_icon
 from app.ui.toast import Toast
 from app.ui.window_state import (
     decode_geometry,
@@ -92,6 +93,7 @@ class MainWindow(QMainWindow):
             self.page, bridge, self._live, tasks, model_name=self.models.name, new_id=new_id
         )
         self.actions_ = make_actions(self)
+        self._tint_menu_sign()
         self._connect()
         self._restore_geometry()
         self._update_actions()
@@ -469,12 +471,19 @@ class MainWindow(QMainWindow):
     @Slot()
     def _show_appearance(self) -> None:
         theme = self.appearance.theme
+        self._tint_menu_sign()
         self.panel.set_theme(theme)
         self.page.set_theme(theme)
         if self._picker is not None:
             self._picker.set_theme(theme)
         if theme.zoom != self._zoom:
             self._rescale(theme.zoom)
+
+    def _tint_menu_sign(self) -> None:
+        """Let the sign of a menu bar that is too long for the window be seen on any ground."""
+        sign = self.menuBar().findChild(QToolButton, "qt_menubar_ext_button")
+        if sign is not None:
+            sign.setIcon(tinted_icon("chevrons-right", self.appearance.theme.text))
 
     def _rescale(self, zoom: float) -> None:
         """Give the list of chats the share it had, or the whole window where both no longer fit."""
