@@ -41,7 +41,7 @@ class DropZone(QWidget):
             return
         parent = self.parentWidget()
         assert parent is not None
-        event.acceptProposedAction()
+        _accept_copy(event)
         self._is_entered = False
         self.setGeometry(parent.rect())
         self.show()
@@ -58,10 +58,10 @@ class DropZone(QWidget):
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         self._is_entered = True
-        event.acceptProposedAction()
+        _accept_copy(event)
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
-        event.acceptProposedAction()
+        _accept_copy(event)
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:  # noqa: ARG002
         self._is_entered = False
@@ -94,3 +94,9 @@ class DropZone(QWidget):
         wrapped = int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap)
         painter.drawText(frame.adjusted(inset, inset, -inset, -inset), wrapped, self.tr("Drop here to attach"))
         painter.end()
+
+
+def _accept_copy(event: QDropEvent) -> None:
+    """Take what is held or dropped, never as a move: the other program might delete its file."""
+    event.setDropAction(Qt.DropAction.CopyAction)
+    event.accept()

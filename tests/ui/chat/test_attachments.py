@@ -153,7 +153,10 @@ def test_files_dropped_anywhere_on_the_chat_are_attached(desk: Desk, tmp_path: P
     drop = QDropEvent(
         QPointF(9, 9), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
     )
+    drop.setDropAction(Qt.DropAction.MoveAction)
     QApplication.sendEvent(zone, drop)
+    assert drop.isAccepted()
+    assert drop.dropAction() is Qt.DropAction.CopyAction
     assert not zone.isVisible()
     desk.until(lambda: names(desk) == ["a.txt", "b.txt"])
 
