@@ -7,7 +7,8 @@ from typing import Final
 from app.disk import FOLDER_MODE, storage_error, sync_folder, write_atomic
 from app.domain.errors import ChatNotFound, StorageError
 from app.domain.rows import Blob, ReasoningPart, Row, TextPart, ToolPart
-from app.history.codec import MAX_LINE_BYTES, clean_text, encode_json, encode_row, parse_json
+from app.domain.text import clean_text
+from app.history.codec import MAX_LINE_BYTES, encode_json, encode_row, parse_json
 
 KEPT_BYTES: Final = (16_384, 2_048, 128, 0)
 """How much of the begin and of the end of a moved leaf stays in the row, in bytes each.

@@ -14,6 +14,7 @@ import orjson
 from pydantic import BaseModel, ValidationError
 
 from app.domain.rows import BOUNDARY_KINDS, Row
+from app.domain.text import clean_text
 
 MAX_LINE_BYTES: Final = 1024 * 1024
 BOUNDARY_NEEDLE: Final = b'"boundary"'
@@ -75,18 +76,6 @@ def parse_json(data: bytes) -> object:
             return _clean(json.loads(data.decode("utf-8", "replace")))
         except (ValueError, RecursionError):
             return _UNREADABLE
-
-
-def clean_text(text: str) -> str:
-    """Return `text` with every lone surrogate as U+FFFD."""
-    if text.isascii():
-        return text
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        # A pair of surrogates is one character; only lone ones are replaced.
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
 
 
 def is_reset(entry: Row | Damage) -> bool:

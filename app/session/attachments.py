@@ -12,8 +12,8 @@ from app.domain.errors import KnownError, StorageError
 from app.domain.models import ModelCard
 from app.domain.request import ModelRequest
 from app.domain.rows import Blob, MediaPart, Part, Row, TextPart
+from app.domain.text import clean_text
 from app.history.blobs import Blobs
-from app.history.codec import clean_text
 from app.session.inputs import NewFile
 from app.session.pdf import read_pdf
 

@@ -14,6 +14,7 @@ from app.domain.errors import BugError
 from app.domain.models import ModelCard
 from app.domain.request import ModelRequest
 from app.domain.rows import MediaPart, ReasoningPart, Row, TextPart, ToolPart
+from app.domain.text import clean_text
 
 FALLBACK_MAX_TOKENS: Final = 8192
 """The API wants a figure; this one is for models nobody knows the longest answer of."""
@@ -39,11 +40,11 @@ def build(request: ModelRequest, card: ModelCard | None) -> dict[str, object]:
         "max_tokens": request.max_tokens or (card.max_output if card else None) or FALLBACK_MAX_TOKENS,
     }
     if request.system.strip():
-        arguments["system"] = [{"type": "text", "text": request.system, "cache_control": dict(_CACHE)}]
+        arguments["system"] = [{"type": "text", "text": clean_text(request.system), "cache_control": dict(_CACHE)}]
     arguments["messages"] = _messages(request)
     if request.tools:
         arguments["tools"] = [
-            {"name": tool.name, "description": tool.description, "input_schema": dict(tool.input_schema)}
+            {"name": tool.name, "description": clean_text(tool.description), "input_schema": dict(tool.input_schema)}
             for tool in request.tools
         ]
     return arguments
@@ -84,7 +85,7 @@ def _user_blocks(row: Row, files: Mapping[str, bytes]) -> list[Block]:
     for part in row.parts:
         match part:
             case TextPart(text=text) if text.strip():
-                blocks.append({"type": "text", "text": text})
+                blocks.append({"type": "text", "text": clean_text(text)})
             case MediaPart():
                 blocks.append(_media(part, files))
             case _:
@@ -99,7 +100,7 @@ def _media(part: MediaPart, files: Mapping[str, bytes]) -> Block:
     source = {"type": "base64", "media_type": part.media_type, "data": base64.b64encode(content).decode("ascii")}
     if part.media_type != "application/pdf":
         return {"type": "image", "source": source}
-    return {"type": "document", "source": source, **({"title": part.name} if part.name else {})}
+    return {"type": "document", "source": source, **({"title": clean_text(part.name)} if part.name else {})}
 
 
 def _assistant_blocks(row: Row, calls: Mapping[int, str]) -> list[Block]:
@@ -107,11 +108,11 @@ def _assistant_blocks(row: Row, calls: Mapping[int, str]) -> list[Block]:
     for part in row.parts:
         match part:
             case TextPart(text=text) if text.strip():
-                blocks.append({"type": "text", "text": text})
+                blocks.append({"type": "text", "text": clean_text(text)})
             case ReasoningPart():
                 blocks.extend(_thinking(part))
             case ToolPart():
-                arguments = part.input if isinstance(part.input, dict) else {}
+                arguments = _clean(part.input) if isinstance(part.input, dict) else {}
                 blocks.append({"type": "tool_use", "id": calls[id(part)], "name": part.name, "input": arguments})
             case _:
                 pass
@@ -130,19 +131,27 @@ def _thinking(part: ReasoningPart) -> Iterable[Block]:
         return ()
     block: Block = {"type": kind, needed: replay[needed]}
     if kind == "thinking":
-        block = {"type": kind, "thinking": part.text, needed: replay[needed]}
+        block = {"type": kind, "thinking": clean_text(part.text), needed: replay[needed]}
     return (block,)
 
 
 def _result(part: ToolPart, call_id: str) -> Block:
     output = part.output
     text = output if isinstance(output, str) else "" if output is None else json.dumps(output, ensure_ascii=False)
+    text = clean_text(text)
     block: Block = {"type": "tool_result", "tool_use_id": call_id}
     if text.strip() or part.state != "done":
         block["content"] = text if text.strip() else _WITHOUT_A_RESULT[part.state]
     if part.state != "done":
         block["is_error"] = True
     return block
+
+
+def _clean(value: object) -> object:
+    """Return the input of a call without lone surrogates, wherever in it they stand."""
+    text = json.dumps(value, ensure_ascii=False)
+    cleaned = clean_text(text)
+    return value if cleaned == text else json.loads(cleaned)
 
 
 class _CallIds:

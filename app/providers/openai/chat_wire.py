@@ -9,10 +9,10 @@ from typing import Final, cast
 
 from app.domain.request import ModelRequest
 from app.domain.rows import MediaPart, Row, TextPart, ToolPart
+from app.domain.text import clean_text
 from app.providers.openai.parts import (
     Json,
     arguments_of,
-    clean,
     data_url,
     file_name,
     is_picture,
@@ -41,7 +41,7 @@ def arguments(request: ModelRequest, *, is_openai: bool) -> Json:
                 "type": "function",
                 "function": {
                     "name": tool.name,
-                    "description": clean(tool.description),
+                    "description": clean_text(tool.description),
                     "parameters": dict(tool.input_schema),
                 },
             }
@@ -51,7 +51,7 @@ def arguments(request: ModelRequest, *, is_openai: bool) -> Json:
 
 
 def _messages(request: ModelRequest) -> list[Json]:
-    messages: list[Json] = [{"role": "system", "content": clean(request.system)}] if request.system else []
+    messages: list[Json] = [{"role": "system", "content": clean_text(request.system)}] if request.system else []
     for row in request.rows:
         for message in _from_person(row, request) if row.role == "user" else _from_model(row):
             if messages and _may_join(messages[-1], message):
@@ -71,7 +71,7 @@ def _from_person(row: Row, request: ModelRequest) -> Iterator[Json]:
 def _content(part: object, request: ModelRequest) -> Json | None:
     match part:
         case TextPart(text=text) if text:
-            return {"type": "text", "text": clean(text)}
+            return {"type": "text", "text": clean_text(text)}
         case MediaPart() if is_picture(part):
             return {"type": "image_url", "image_url": {"url": data_url(part, request)}}
         case MediaPart():
@@ -82,7 +82,7 @@ def _content(part: object, request: ModelRequest) -> Json | None:
 
 def _from_model(row: Row) -> Iterator[Json]:
     """Yield the reply, then what its calls gave: every call is followed by its output."""
-    text = clean("\n\n".join(part.text for part in row.parts if isinstance(part, TextPart) and part.text))
+    text = clean_text("\n\n".join(part.text for part in row.parts if isinstance(part, TextPart) and part.text))
     calls = [part for part in row.parts if isinstance(part, ToolPart)]
     if calls:
         yield {

@@ -9,6 +9,7 @@ from typing import Final
 from app.domain.errors import BugError
 from app.domain.request import ModelRequest
 from app.domain.rows import MediaPart, ToolPart
+from app.domain.text import clean_text
 from app.providers.base import Piece, ToolEndPiece, ToolInputPiece, ToolStartPiece
 
 Json = dict[str, object]
@@ -22,14 +23,9 @@ UNSAID: Final = {
 INTERRUPTED: Final = "This call was interrupted. Whether it had an effect is unknown."
 
 
-def clean(text: str) -> str:
-    """Return `text` without lone surrogates, which can't be sent as UTF-8; foreign histories have them."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
 def compact_json(value: object) -> str:
     """Return `value` as JSON, the same text for the same value, so that prompt caches keep hitting."""
-    return clean(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    return clean_text(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
 def arguments_of(part: ToolPart) -> str:
@@ -40,7 +36,7 @@ def arguments_of(part: ToolPart) -> str:
 def output_of(part: ToolPart) -> str:
     """Return what the model is told a call has given."""
     if isinstance(part.output, str):
-        return clean(part.output)
+        return clean_text(part.output)
     if part.output is not None:
         return compact_json(part.output)
     return UNSAID.get(part.state, INTERRUPTED)
@@ -60,7 +56,7 @@ def is_picture(part: MediaPart) -> bool:
 
 def file_name(part: MediaPart) -> str:
     """Return a name for a PDF; OpenAI wants one."""
-    return clean(part.name) or "document.pdf"
+    return clean_text(part.name) or "document.pdf"
 
 
 def count_in(holder: object, name: str) -> int | None:

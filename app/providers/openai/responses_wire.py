@@ -9,10 +9,10 @@ from typing import Final
 from app.domain.models import Abilities
 from app.domain.request import ModelRequest
 from app.domain.rows import MediaPart, ReasoningPart, Row, TextPart, ToolPart
+from app.domain.text import clean_text
 from app.providers.openai.parts import (
     Json,
     arguments_of,
-    clean,
     data_url,
     file_name,
     is_picture,
@@ -36,7 +36,7 @@ def arguments(request: ModelRequest, abilities: Abilities) -> Json:
         "truncation": "disabled",
     }
     if request.system:
-        body["instructions"] = clean(request.system)
+        body["instructions"] = clean_text(request.system)
     if abilities.reasons is not False:
         # Models that don't reason refuse it; those nobody knows of may reason.
         body["include"] = ["reasoning.encrypted_content"]
@@ -49,7 +49,7 @@ def arguments(request: ModelRequest, abilities: Abilities) -> Json:
             {
                 "type": "function",
                 "name": tool.name,
-                "description": clean(tool.description),
+                "description": clean_text(tool.description),
                 "parameters": dict(tool.input_schema),
                 "strict": False,
             }
@@ -70,7 +70,7 @@ def _items(row: Row, request: ModelRequest) -> Iterator[Json]:
 def _input_content(part: object, request: ModelRequest) -> Json | None:
     match part:
         case TextPart(text=text) if text:
-            return {"type": "input_text", "text": clean(text)}
+            return {"type": "input_text", "text": clean_text(text)}
         case MediaPart() if is_picture(part):
             return {"type": "input_image", "image_url": data_url(part, request), "detail": "auto"}
         case MediaPart():
@@ -92,7 +92,7 @@ def _reply_items(parts: Sequence[object]) -> Iterator[Json]:
                 waiting.extend(_reasoning_item(replay))
                 continue
             case TextPart(text=text) if text:
-                content = [{"type": "output_text", "text": clean(text), "annotations": []}]
+                content = [{"type": "output_text", "text": clean_text(text), "annotations": []}]
                 item: Json = {"type": "message", "role": "assistant", "content": content}
             case ToolPart():
                 call = {"call_id": part.call_id, "name": part.name, "arguments": arguments_of(part)}

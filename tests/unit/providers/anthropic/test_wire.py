@@ -225,6 +225,18 @@ def test_empty_texts_are_never_sent() -> None:
     ]
 
 
+def test_half_a_surrogate_pair_does_not_stop_a_request() -> None:
+    call = CALL.model_copy(update={"input": {"\ud83d": ["\ude00"]}, "output": "b\ud83d"})
+
+    sent = built(row("user", "a\ud83d\ude00\ud83d"), row("assistant", call), system="\ude00")
+
+    json.dumps(sent, ensure_ascii=False).encode()
+    assert sent["system"][0]["text"] == "\ufffd"
+    assert sent["messages"][0]["content"][0]["text"] == "a\U0001f600\ufffd"
+    assert sent["messages"][1]["content"][0]["input"] == {"\ufffd": ["\ufffd"]}
+    assert sent["messages"][2]["content"][0]["content"] == "b\ufffd"
+
+
 def test_rows_of_one_role_become_one_message() -> None:
     assert messages(row("user", "One"), row("user", "Two"), row("assistant", "A"), row("assistant", "B")) == [
         {"role": "user", "content": [text("One"), text("Two")]},

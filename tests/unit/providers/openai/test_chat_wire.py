@@ -121,4 +121,4 @@ def test_reasoning_never_goes_back() -> None:
 
 
 def test_half_a_surrogate_pair_does_not_stop_a_request() -> None:
-    assert messages(user("a\ud83d"), system="\ude00") == [{"role": "system", "content": "?"}, asked("a?")]
+    assert messages(user("a\ud83d"), system="\ude00") == [{"role": "system", "content": "\ufffd"}, asked("a\ufffd")]

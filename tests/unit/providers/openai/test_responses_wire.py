@@ -142,4 +142,4 @@ def test_rows_without_anything_to_send_are_left_out() -> None:
 
 
 def test_half_a_surrogate_pair_does_not_stop_a_request() -> None:
-    assert items(user("a\ud83d"), model("b\ude00")) == [asked("a?"), said("b?")]
+    assert items(user("a\ud83d"), model("b\ude00")) == [asked("a\ufffd"), said("b\ufffd")]
