@@ -1,5 +1,6 @@
 """The settings as their window sees them: what holds now, and one way to ask the engine for something."""
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
@@ -31,6 +32,7 @@ class Choices(QObject):
         super().__init__(parent)
         self.bridge = bridge
         self._tasks = tasks
+        self._questions: set[asyncio.Task[None]] = set()
         self.settings = Settings()
         bridge.events_arrived.connect(self._hear)
 
@@ -46,7 +48,13 @@ class Choices(QObject):
             owner=self,
             name="save a setting",
             fail=self._refuse,
+            is_change=True,
         )
+
+    def close(self) -> None:
+        """End every question; changes go on."""
+        for task in list(self._questions):
+            task.cancel()
 
     def ask(
         self,
@@ -56,10 +64,11 @@ class Choices(QObject):
         owner: QObject,
         name: str,
         fail: Callable[[str], None] | None = None,
+        is_change: bool = False,
     ) -> Callable[[], None]:
         """Ask `question`, then call `answer`, or `fail` with a sentence; neither once `owner` is gone.
 
-        Return what ends the waiting.
+        What changes nothing ends with the window. Return what ends it before.
         """
 
         async def run() -> None:
@@ -73,6 +82,9 @@ class Choices(QObject):
                 answer(result)
 
         task = self._tasks.spawn(run(), name=name)
+        if not is_change:
+            self._questions.add(task)
+            task.add_done_callback(self._questions.discard)
 
         def end() -> None:
             task.cancel()

@@ -25,6 +25,8 @@ from app.ui.settings.test_box import TestBox
 from app.ui.settings.wording import dialect_name, number_text
 
 MAX_NAME: Final = 60
+_IN_CATALOGUE: Final = frozenset({"anthropic", "openai"})
+"""Makers whose models ship with Muntin."""
 
 
 class EndpointForm(QWidget):
@@ -168,8 +170,8 @@ class EndpointForm(QWidget):
         return text.format(count=number_text(count), moment=asked)
 
     def ask_for_models(self) -> None:
-        """Ask for the list of models if that has never been done."""
-        if self._endpoint.listed is None:
+        """Ask for the list of models if nothing is known of them yet."""
+        if self._endpoint.listed is None and self._endpoint.maker not in _IN_CATALOGUE:
             self.refresh_models()
 
     def refresh_models(self) -> None:
@@ -222,6 +224,7 @@ class EndpointForm(QWidget):
                 lambda _state: self._choices.change(remove_endpoint(self._endpoint.id)),
                 owner=self,
                 name="delete a key",
+                is_change=True,
             )
         else:
             self._choices.change(remove_endpoint(self._endpoint.id))

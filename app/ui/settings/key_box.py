@@ -188,6 +188,7 @@ class KeyBox(QWidget):
             owner=self,
             name="save a key",
             fail=self._failed,
+            is_change=True,
         )
 
     def _saved(self, state: KeyState) -> None:
@@ -205,6 +206,7 @@ class KeyBox(QWidget):
             owner=self,
             name="remove a key",
             fail=self._failed,
+            is_change=True,
         )
 
     def _removed(self, state: KeyState) -> None:

@@ -284,7 +284,7 @@ class SettingsWindow(QDialog):
         if isinstance(focused, CommitField):
             focused.commit()
         self.appearance.commit()
-        self.providers.show_list()
+        self.choices.close()
         super().done(result)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -245,7 +245,7 @@ def test_what_a_person_knows_better_overrides_the_catalogue_until_it_is_reset(de
     desk.click(form.reset)
     desk.saved(lambda disk: ref not in disk["models"])
     desk.until(lambda: page._cards[ref].limit == was)
-    assert form.limit.text() == ""
+    desk.until(lambda: form.limit.text() == "")
 
 
 def test_a_figure_that_is_none_is_told_and_not_saved(desk: SettingsDesk) -> None:

@@ -1,5 +1,5 @@
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -149,6 +149,17 @@ def test_every_control_of_every_page_has_a_name(desk: SettingsDesk) -> None:
     assert nameless == []
 
 
+def test_the_focus_goes_through_every_page_as_the_eye_does(desk: SettingsDesk) -> None:
+    window = desk.open_settings()
+    window.resize(900, 2400)
+    window.providers.open_endpoint("openai")
+    for page in window.pages:
+        window.open_page(page)
+        desk.until(lambda page=page: page.isVisible())  # type: ignore[misc]
+        places = [(place.y(), place.x()) for place in _places_in_focus_order(page)]
+        assert places == sorted(places), page.title
+
+
 def test_every_page_fits_a_narrow_window(desk: SettingsDesk) -> None:
     window = desk.open_settings()
     window.resize(360, 700)
@@ -172,6 +183,25 @@ def test_no_text_of_others_is_read_as_rich_text(desk: SettingsDesk) -> None:
     window.providers.open_endpoint("openai")
     rich = [label.text() for label in window.findChildren(QLabel) if label.textFormat() != Qt.TextFormat.PlainText]
     assert [text for text in rich if text] == []
+
+
+def _places_in_focus_order(page: QWidget) -> list[QPoint]:
+    """Return where the middle of each control is that Tab reaches, in tens of pixels."""
+    chain: list[QWidget] = []
+    widget = page.nextInFocusChain()
+    while widget is not None and widget is not page:
+        chain.append(widget)
+        widget = widget.nextInFocusChain()
+    reached = [
+        each
+        for each in chain
+        if page.isAncestorOf(each)
+        and each.focusPolicy() & Qt.FocusPolicy.TabFocus
+        and each.focusProxy() is None
+        and each.isVisible()
+        and each.isEnabled()
+    ]
+    return [each.mapTo(page, QPoint(0, min(each.height(), 30) // 2)) / 10 for each in reached]
 
 
 def _is_ours(widget: QWidget) -> bool:
