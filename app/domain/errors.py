@@ -76,7 +76,8 @@ MAX_DETAIL_CHARS = 500
 class ProviderError(KnownError):
     """A request to a model failed.
 
-    `detail` is the provider's own text, capped at `MAX_DETAIL_CHARS`; it never holds a key.
+    `detail`, capped at `MAX_DETAIL_CHARS`, is a sentence of Muntin's that says all of it, or with `is_quote` the
+    provider's own words, which need one beside them. It never holds a key.
     `retry_after_seconds` is what the provider asked for, if it did. `allowed_output` is set if the input alone
     would have fitted: the largest `max_tokens` the provider would have taken.
     """
@@ -88,9 +89,11 @@ class ProviderError(KnownError):
         *,
         retry_after_seconds: float | None = None,
         allowed_output: int | None = None,
+        is_quote: bool = False,
     ) -> None:
         super().__init__(detail or kind.value)
         self.kind = kind
         self.detail = detail[:MAX_DETAIL_CHARS]
         self.retry_after_seconds = retry_after_seconds
         self.allowed_output = allowed_output
+        self.is_quote = is_quote

@@ -74,10 +74,12 @@ class Batch(_Model):
 
 
 class ErrorInfo(_Model):
-    """Why a step ended early: an `ErrorKind` and the provider's own words."""
+    """Why a step ended early: an `ErrorKind`, and what was said of it."""
 
     kind: str
     detail: str = ""
+    is_quote: bool | None = None
+    """Set if `detail` is the provider's own words rather than a sentence of Muntin's."""
     retry_at: Moment = None
     """When the provider may be asked again, if it said so (UTC)."""
 

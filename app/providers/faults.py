@@ -93,7 +93,7 @@ def fault_of_answer(
     if body is None and _is_page(text, headers.get("content-type", "")):
         return _page(status, url, headers, now)
     words = read_error(body) if body is not None else ErrorBody(message=text)
-    message = quote(words.message, keys)
+    quoted = message = quote(words.message, keys)
     room = output_room(words.message)
     kind = _kind(words, status)
     if kind is ErrorKind.INVALID_REQUEST and status == 413:
@@ -103,6 +103,7 @@ def fault_of_answer(
     return ProviderError(
         kind,
         message[:MAX_DETAIL_CHARS] or f"{place_of(url)} answered with status {status} and no words.",
+        is_quote=bool(quoted) and message == quoted,
         retry_after_seconds=retry_after_seconds(headers, now),
         allowed_output=room.allowed_output if room else None,
     )
@@ -116,7 +117,8 @@ def fault_of_event(body: object, *, keys: Collection[str]) -> ProviderError:
     room = output_room(words.message)
     status = words.status or (400 if "invalid_request_error" in words.names else 500)
     detail = quote(words.message, keys) or "The server broke off with an error it gave no words for."
-    return ProviderError(_kind(words, status), detail, allowed_output=room.allowed_output if room else None)
+    allowed = room.allowed_output if room else None
+    return ProviderError(_kind(words, status), detail, allowed_output=allowed, is_quote=bool(words.message))
 
 
 def malformed(place: str) -> ProviderError:

@@ -99,7 +99,12 @@ class Reply:
         error = None
         if self.error is not None:
             flags = (Flag.FAILED,)
-            error = ErrorInfo(kind=self.error.kind, detail=self.error.detail, retry_at=self.retry_at)
+            error = ErrorInfo(
+                kind=self.error.kind,
+                detail=self.error.detail,
+                is_quote=self.error.is_quote or None,
+                retry_at=self.retry_at,
+            )
         elif self.stop is None:
             flags = (Flag.INTERRUPTED,)
         resolved = self.stop.resolved_model if self.stop else None

@@ -107,7 +107,7 @@ class EventReader:
             raise ProviderError(ErrorKind.TRUNCATED, words)
         reason = _REASONS.get(self._reason, StopReason.END)
         if reason is StopReason.REFUSAL and self._refusal:
-            raise ProviderError(ErrorKind.REFUSAL, quote(self._refusal, self._keys))
+            raise ProviderError(ErrorKind.REFUSAL, quote(self._refusal, self._keys), is_quote=True)
         yield StopPiece(reason, resolved_model=self._model)
 
     def pieces_of_message(self, message: object) -> Iterator[Piece]:

@@ -82,7 +82,7 @@ def _with_own_code(fault: ProviderError, body: object) -> ProviderError:
     kind = _KIND_OF_CODE.get(text_in(_error_in(body), "code"))
     if kind is None or kind is fault.kind:
         return fault
-    return ProviderError(kind, fault.detail, retry_after_seconds=fault.retry_after_seconds)
+    return ProviderError(kind, fault.detail, retry_after_seconds=fault.retry_after_seconds, is_quote=fault.is_quote)
 
 
 def _error_in(body: object) -> object:

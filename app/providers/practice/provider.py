@@ -77,7 +77,10 @@ class PracticeProvider:
             return
         # A provider would report a refusal or a cut by how the stream ends, which has no room for words.
         raise ProviderError(
-            script.failure, plan.explanation, retry_after_seconds=RETRY_AFTER_SECONDS.get(script.failure)
+            script.failure,
+            plan.explanation,
+            retry_after_seconds=RETRY_AFTER_SECONDS.get(script.failure),
+            is_quote=True,
         )
 
     def _plan(self, request: ModelRequest) -> "_Plan":

@@ -141,7 +141,8 @@ def _with_note(item: Item, row: Row) -> Item:
     if row.error is not None:
         detail = row.error.detail.strip()
         sentence = error_sentence(row.error.kind)
-        note = f"{sentence} {detail}" if detail and detail != sentence else sentence
+        said = (sentence, detail) if row.error.is_quote or not detail else (detail,)
+        note = " ".join(filter(None, said))
         note += " " + (_tr("What came before is kept.") if is_sendable(row) else _tr("Your message is kept."))
         if row.error.retry_at is not None:
             local = row.error.retry_at.astimezone()

@@ -252,7 +252,9 @@ def _assert_what_is_shown(answer: Row, case: Case) -> None:
         assert item.note.startswith("Interrupted")
     else:
         assert item.is_error
-        assert item.note.startswith(error_sentence(case.kind))
+        assert answer.error is not None
+        assert item.note.startswith(error_sentence(case.kind) if answer.error.is_quote else answer.error.detail)
+        assert item.note[0].isupper()
         assert "kept." in item.note
 
 

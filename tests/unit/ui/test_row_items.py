@@ -29,11 +29,19 @@ def test_a_message_shows_who_and_what() -> None:
 
 @pytest.mark.parametrize("kind", list(ErrorKind))
 def test_every_error_has_a_sentence_of_its_own(kind: ErrorKind) -> None:
-    item = item_of(row(error=ErrorInfo(kind=kind, detail="detail"), flags=[Flag.FAILED]), name)
+    item = item_of(row(error=ErrorInfo(kind=kind, detail="detail", is_quote=True), flags=[Flag.FAILED]), name)
     assert item is not None
     assert item.is_error
     assert item.note == f"{error_sentence(kind)} detail Your message is kept."
     assert error_sentence(kind) != error_sentence("something else")
+
+
+def test_a_sentence_of_our_own_stands_alone() -> None:
+    item = item_of(
+        row(error=ErrorInfo(kind="network", detail="The connection to x broke off."), flags=["failed"]), name
+    )
+    assert item is not None
+    assert item.note == "The connection to x broke off. Your message is kept."
 
 
 def test_an_error_says_when_to_come_back() -> None:
