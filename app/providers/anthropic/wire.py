@@ -15,6 +15,7 @@ from app.domain.models import ModelCard
 from app.domain.request import ModelRequest
 from app.domain.rows import MediaPart, ReasoningPart, Row, TextPart, ToolPart
 from app.domain.text import clean_text
+from app.providers.calls import CallIds, fit_name
 
 FALLBACK_MAX_TOKENS: Final = 8192
 """The API wants a figure; this one is for models nobody knows the longest answer of."""
@@ -24,7 +25,7 @@ Block = dict[str, object]
 _CACHE: Final[Mapping[str, str]] = {"type": "ephemeral"}
 _REPLAYED: Final[Mapping[str, str]] = {"thinking": "signature", "redacted_thinking": "data"}
 """Types of blocks that go back as they came, and the field each of them can't do without."""
-_NOT_IN_AN_ID: Final = re.compile(r"[^a-zA-Z0-9_-]")
+_CALL_ID: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _WITHOUT_A_RESULT: Final[Mapping[str, str]] = {
     "denied": "The person did not allow this call.",
     "interrupted": "The call was interrupted before it had a result.",
@@ -52,7 +53,7 @@ def build(request: ModelRequest, card: ModelCard | None) -> dict[str, object]:
 
 def _messages(request: ModelRequest) -> list[dict[str, object]]:
     """Return rows as messages of alternating roles; results of tools lead the user's message after the call."""
-    ids = _CallIds()
+    ids = CallIds(_CALL_ID)
     messages: list[tuple[str, list[Block]]] = []
     for row in request.rows:
         if row.role == "user":
@@ -113,7 +114,9 @@ def _assistant_blocks(row: Row, calls: Mapping[int, str]) -> list[Block]:
                 blocks.extend(_thinking(part))
             case ToolPart():
                 arguments = _clean(part.input) if isinstance(part.input, dict) else {}
-                blocks.append({"type": "tool_use", "id": calls[id(part)], "name": part.name, "input": arguments})
+                blocks.append(
+                    {"type": "tool_use", "id": calls[id(part)], "name": fit_name(part.name), "input": arguments}
+                )
             case _:
                 pass
     # A message may not end with thinking: such a reply was cut before it said anything more.
@@ -152,23 +155,3 @@ def _clean(value: object) -> object:
     text = json.dumps(value, ensure_ascii=False)
     cleaned = clean_text(text)
     return value if cleaned == text else json.loads(cleaned)
-
-
-class _CallIds:
-    """Ids of calls as the API takes them: of few characters, and each only once.
-
-    Calls of another dialect's model may have any; some servers begin anew with every reply.
-    """
-
-    def __init__(self) -> None:
-        self._given: set[str] = set()
-
-    def next(self, call_id: str) -> str:
-        plain = _NOT_IN_AN_ID.sub("_", call_id) or "call"
-        unique = plain
-        count = 1
-        while unique in self._given:
-            count += 1
-            unique = f"{plain}_{count}"
-        self._given.add(unique)
-        return unique

@@ -4,12 +4,14 @@ Spoken by OpenAI and, with their own habits, by Ollama, LM Studio, llama.cpp, vL
 Groq and many more: only what all of them take is sent.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, cast
 
 from app.domain.request import ModelRequest
 from app.domain.rows import MediaPart, Row, TextPart, ToolPart
 from app.domain.text import clean_text
+from app.providers.calls import CallIds, fit_name
 from app.providers.openai.parts import (
     Json,
     arguments_of,
@@ -21,6 +23,13 @@ from app.providers.openai.parts import (
 )
 
 PATH: Final = "/chat/completions"
+
+_CALL_ID: Final = re.compile(r"[!-~]{1,40}")
+"""OpenAI refuses longer ids; models that go on with their own are sent them as they were."""
+_MISTRALS_CALL_ID: Final = re.compile(r"[a-zA-Z0-9]{9}")
+_MISTRALS: Final = re.compile(r"mistral|mixtral|ministral|codestral|devstral|magistral|pixtral|voxtral", re.IGNORECASE)
+"""Names of models whose server and templates are stricter than others, wherever they are served."""
+_NO_REPLY: Final = "(no reply)"
 
 
 def arguments(request: ModelRequest, *, is_openai: bool) -> Json:
@@ -52,8 +61,13 @@ def arguments(request: ModelRequest, *, is_openai: bool) -> Json:
 
 def _messages(request: ModelRequest) -> list[Json]:
     messages: list[Json] = [{"role": "system", "content": clean_text(request.system)}] if request.system else []
+    is_mistral = _MISTRALS.search(request.model) is not None
+    ids = CallIds(_MISTRALS_CALL_ID if is_mistral else _CALL_ID)
     for row in request.rows:
-        for message in _from_person(row, request) if row.role == "user" else _from_model(row):
+        for message in _from_person(row, request) if row.role == "user" else _from_model(row, ids):
+            if is_mistral and message["role"] == "user" and messages and messages[-1]["role"] == "tool":
+                # A person who speaks right after a tool, before the model has, is refused there.
+                messages.append({"role": "assistant", "content": _NO_REPLY})
             if messages and _may_join(messages[-1], message):
                 messages[-1] = {**messages[-1], "content": _joined(messages[-1]["content"], message["content"])}
             else:
@@ -80,25 +94,25 @@ def _content(part: object, request: ModelRequest) -> Json | None:
             return None
 
 
-def _from_model(row: Row) -> Iterator[Json]:
+def _from_model(row: Row, ids: CallIds) -> Iterator[Json]:
     """Yield the reply, then what its calls gave: every call is followed by its output."""
     text = clean_text("\n\n".join(part.text for part in row.parts if isinstance(part, TextPart) and part.text))
-    calls = [part for part in row.parts if isinstance(part, ToolPart)]
+    calls = [(ids.next(part.call_id), part) for part in row.parts if isinstance(part, ToolPart)]
     if calls:
         yield {
             "role": "assistant",
             "content": text or None,
             "tool_calls": [
                 {
-                    "id": call.call_id,
+                    "id": call_id,
                     "type": "function",
-                    "function": {"name": call.name, "arguments": arguments_of(call)},
+                    "function": {"name": fit_name(call.name), "arguments": arguments_of(call)},
                 }
-                for call in calls
+                for call_id, call in calls
             ],
         }
-        for call in calls:
-            yield {"role": "tool", "tool_call_id": call.call_id, "content": output_of(call)}
+        for call_id, call in calls:
+            yield {"role": "tool", "tool_call_id": call_id, "content": output_of(call)}
     elif text:
         yield {"role": "assistant", "content": text}
 

@@ -3,6 +3,7 @@
 Stateless: nothing is stored there and no earlier response is referred to. Reasoning goes back encrypted.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -10,6 +11,7 @@ from app.domain.models import Abilities
 from app.domain.request import ModelRequest
 from app.domain.rows import MediaPart, ReasoningPart, Row, TextPart, ToolPart
 from app.domain.text import clean_text
+from app.providers.calls import CallIds, fit_name
 from app.providers.openai.parts import (
     Json,
     arguments_of,
@@ -21,6 +23,8 @@ from app.providers.openai.parts import (
 
 PATH: Final = "/responses"
 
+_CALL_ID: Final = re.compile(r"[!-~]{1,64}")
+
 
 def arguments(request: ModelRequest, abilities: Abilities) -> Json:
     """Return the body of the request.
@@ -28,9 +32,10 @@ def arguments(request: ModelRequest, abilities: Abilities) -> Json:
     The system text is `instructions`: it stands before all input, so the prefix of two requests of one chat
     is the same. Without `store` and `truncation` a server could keep the chat, or cut it unseen.
     """
+    ids = CallIds(_CALL_ID)
     body: Json = {
         "model": request.model,
-        "input": [item for row in request.rows for item in _items(row, request)],
+        "input": [item for row in request.rows for item in _items(row, request, ids)],
         "stream": True,
         "store": False,
         "truncation": "disabled",
@@ -58,13 +63,13 @@ def arguments(request: ModelRequest, abilities: Abilities) -> Json:
     return body
 
 
-def _items(row: Row, request: ModelRequest) -> Iterator[Json]:
+def _items(row: Row, request: ModelRequest, ids: CallIds) -> Iterator[Json]:
     if row.role == "user":
         content = [part for part in (_input_content(part, request) for part in row.parts) if part is not None]
         if content:
             yield {"type": "message", "role": "user", "content": content}
         return
-    yield from _reply_items(row.parts)
+    yield from _reply_items(row.parts, ids)
 
 
 def _input_content(part: object, request: ModelRequest) -> Json | None:
@@ -79,7 +84,7 @@ def _input_content(part: object, request: ModelRequest) -> Json | None:
             return None
 
 
-def _reply_items(parts: Sequence[object]) -> Iterator[Json]:
+def _reply_items(parts: Sequence[object], ids: CallIds) -> Iterator[Json]:
     """Yield what the model wrote, in its order, then what its calls gave.
 
     A reasoning item goes only before what followed it: alone at the end it would be refused.
@@ -95,9 +100,10 @@ def _reply_items(parts: Sequence[object]) -> Iterator[Json]:
                 content = [{"type": "output_text", "text": clean_text(text), "annotations": []}]
                 item: Json = {"type": "message", "role": "assistant", "content": content}
             case ToolPart():
-                call = {"call_id": part.call_id, "name": part.name, "arguments": arguments_of(part)}
+                call_id = ids.next(part.call_id)
+                call = {"call_id": call_id, "name": fit_name(part.name), "arguments": arguments_of(part)}
                 item = {"type": "function_call", **call}
-                outputs.append({"type": "function_call_output", "call_id": part.call_id, "output": output_of(part)})
+                outputs.append({"type": "function_call_output", "call_id": call_id, "output": output_of(part)})
             case _:
                 continue
         yield from waiting

@@ -3,6 +3,7 @@
 import base64
 import copy
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -205,13 +206,18 @@ def test_results_say_how_the_call_ended(
 
 
 def test_ids_of_calls_are_made_fit_and_unique() -> None:
-    odd = [CALL.model_copy(update={"call_id": name}) for name in ("call:1/ä", "call_1", "", "call_1")]
+    names = ("call_1", "call:1/ä", "", "call_1", "x" * 65)
+    odd = [CALL.model_copy(update={"call_id": name, "name": "functions.look up"}) for name in names]
 
     sent = messages(row("user", "Weather?"), row("assistant", *odd[:2]), row("assistant", *odd[2:]))
 
-    uses = [block["id"] for message in sent for block in message["content"] if block["type"] == "tool_use"]
+    uses = [block for message in sent for block in message["content"] if block["type"] == "tool_use"]
     results = [block["tool_use_id"] for message in sent for block in message["content"] if "tool_use_id" in block]
-    assert uses == results == ["call_1__", "call_1", "call", "call_1_2"]
+    assert [use["id"] for use in uses] == results
+    assert results[0] == "call_1"
+    assert all(re.fullmatch("[a-zA-Z0-9_-]{1,64}", result) for result in results)
+    assert len(set(results)) == len(names)
+    assert {use["name"] for use in uses} == {"functions_look_up"}
 
 
 def test_empty_texts_are_never_sent() -> None:

@@ -1,3 +1,6 @@
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from app.domain.rows import Row
@@ -5,7 +8,7 @@ from app.providers.openai.chat_wire import arguments
 from tests.unit.providers.openai.build import LOOK, PDF, PNG, call, media, model, request, thought, user
 
 
-def messages(*rows: Row, system: str = "") -> object:
+def messages(*rows: Row, system: str = "") -> Any:
     return arguments(request(*rows, system=system), is_openai=False)["messages"]
 
 
@@ -114,6 +117,42 @@ def test_a_call_without_words_has_no_content() -> None:
 )
 def test_person_and_model_alternate(rows: list[Row], expected: object) -> None:
     assert messages(*rows) == expected
+
+
+def test_ids_and_names_of_calls_are_made_fit() -> None:
+    odd = call("x" * 41, "one").model_copy(update={"name": "functions.look"})
+
+    said_one, result, *_ = messages(model(odd, call("functions.look:0", "two")))
+
+    sent = said_one["tool_calls"]
+    assert len(sent[0]["id"]) == 9
+    assert result["tool_call_id"] == sent[0]["id"]
+    assert sent[0]["function"]["name"] == "functions_look"
+    assert sent[1]["id"] == "functions.look:0"
+
+
+def test_mistral_gets_ids_of_nine_characters_and_a_reply_after_every_result() -> None:
+    rows = (user("Go"), model(call("call_1", "one"), call("aBcDeFgH9", "two")), user("Stop"), model("Yes."))
+
+    body = arguments(replace(request(*rows), model="mistralai/Devstral-Small"), is_openai=False)
+
+    sent: Any = body["messages"]
+    ids = [made["id"] for made in sent[1]["tool_calls"]]
+    assert ids == [message["tool_call_id"] for message in sent if message["role"] == "tool"]
+    assert ids[1] == "aBcDeFgH9"
+    assert len(ids[0]) == 9
+    assert ids[0].isalnum()
+    assert [message["role"] for message in sent] == [
+        *("user", "assistant", "tool", "tool", "assistant", "user", "assistant"),
+    ]
+    assert [message["role"] for message in messages(*rows)] == [
+        "user",
+        "assistant",
+        "tool",
+        "tool",
+        "user",
+        "assistant",
+    ]
 
 
 def test_reasoning_never_goes_back() -> None:

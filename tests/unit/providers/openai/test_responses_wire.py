@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from app.domain.errors import BugError
@@ -10,7 +12,7 @@ REPLAY = {"id": "rs_1", "encrypted_content": "ENC", "summary": [{"type": "summar
 REASONING = {"type": "reasoning", **REPLAY}
 
 
-def items(*rows: Row) -> object:
+def items(*rows: Row) -> Any:
     return arguments(request(*rows), Abilities())["input"]
 
 
@@ -139,6 +141,17 @@ def test_reasoning_goes_back_only_before_what_followed_it(row: Row, expected: ob
 
 def test_rows_without_anything_to_send_are_left_out() -> None:
     assert items(user(""), model(""), user("Hi", "there")) == [asked("Hi", "there")]
+
+
+def test_ids_and_names_of_calls_are_made_fit() -> None:
+    odd = call("x" * 65, "one").model_copy(update={"name": "functions.look"})
+
+    made, again, *results = items(model(odd, odd))
+
+    assert made["name"] == "functions_look"
+    assert len(made["call_id"]) <= 64
+    assert made["call_id"] != again["call_id"]
+    assert [result["call_id"] for result in results] == [made["call_id"], again["call_id"]]
 
 
 def test_half_a_surrogate_pair_does_not_stop_a_request() -> None:
