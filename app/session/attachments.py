@@ -12,7 +12,7 @@ from app.domain.errors import KnownError, StorageError
 from app.domain.models import ModelCard
 from app.domain.request import ModelRequest
 from app.domain.rows import Blob, MediaPart, Part, Row, TextPart
-from app.domain.text import clean_text
+from app.domain.text import clean_text, one_line
 from app.history.blobs import Blobs
 from app.session.inputs import NewFile
 from app.session.pdf import read_pdf
@@ -28,8 +28,6 @@ _TEXTS: Final = {".md": "text/markdown", ".csv": "text/csv", ".html": "text/html
 _OFFICE: Final = re.compile(
     r"\.(docx?|docm|dotx?|xlsx?|xlsm|pptx?|pptm|odt|ods|odp|rtf|pages|numbers|key)$", re.IGNORECASE
 )
-_BREAKS: Final = re.compile(r"[\x00-\x1f\x7f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
-"""Line ends, control characters, and what turns the direction of the text around it."""
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 """What no text holds; vertical tab, form feed and ESC may be in one."""
 
@@ -64,11 +62,7 @@ def keep(file: NewFile, blobs: Blobs) -> MediaPart:
 
 def shown_name(name: str) -> str:
     """Return a file's name in one line of at most `MAX_NAME_CHARS`, its ending kept."""
-    line = _BREAKS.sub(" ", clean_text(name)).strip() or "file"
-    if len(line) <= MAX_NAME_CHARS:
-        return line
-    ending = PurePath(line).suffix[-20:]
-    return f"{line[: MAX_NAME_CHARS - len(ending) - 1]}…{ending}"
+    return one_line(clean_text(name), most_chars=MAX_NAME_CHARS) or "file"
 
 
 def _keep_pdf(file: NewFile, name: str, blobs: Blobs) -> MediaPart:

@@ -14,11 +14,11 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFileDialog
 
 from app.aio import TaskSet
-from app.domain.errors import KnownError
+from app.domain.errors import ChatNotFound, KnownError
 from app.domain.events import ChatChanged, Event, SettingsChanged
 from app.ui.bridge import Bridge
 from app.ui.chat.attachments_tray import Chip
-from app.ui.chat.attachments_wording import detail_of, one_line
+from app.ui.chat.attachments_wording import detail_of, quoted
 from app.ui.chat.composer import Composer
 
 if TYPE_CHECKING:  # These load pydantic, or a good deal of Qt, which must wait for the first paint.
@@ -190,7 +190,7 @@ class AttachmentKeeper(QObject):
         if there + waiting >= MAX_FILES:
             self._refuse(session, self.tr("At most {count} files can go with one message.").format(count=MAX_FILES))
             return None
-        job = _Job(session, one_line(name), read, text)
+        job = _Job(session, quoted(name), read, text)
         self._jobs.append(job)
         if session == self._session:
             self._show_job(job)
@@ -207,6 +207,9 @@ class AttachmentKeeper(QObject):
                 picked = await self._bridge.run_aside(job.read)
                 thumbnail = picked.thumbnail
                 part = await self._bridge.attach(job.session, picked.file)
+        except ChatNotFound:
+            # It was deleted meanwhile, and with it what would have been said.
+            pass
         except KnownError as error:
             if not job.is_cancelled:
                 self._refuse(job.session, str(error))
@@ -251,6 +254,8 @@ class AttachmentKeeper(QObject):
     async def _keep_late(self, session: str, part: MediaPart) -> None:
         try:
             await self._bridge.add_to_draft(session, part)
+        except ChatNotFound:
+            self._late.pop(session, None)
         except KnownError as error:
             self.failed.emit(str(error))
 

@@ -13,7 +13,7 @@ from PySide6.QtGui import QImage
 
 from app.domain.errors import KnownError
 from app.session.inputs import NewFile
-from app.ui.chat.attachments_wording import one_line
+from app.ui.chat.attachments_wording import quoted
 from app.ui.chat.pictures import read_picture, scale_picture
 
 MAX_READ_BYTES: Final = 32 * 2**20
@@ -29,7 +29,7 @@ class Picked(NamedTuple):
 
 def read_file(path: Path) -> Picked:
     """Return what is at `path`; pictures are scaled. Raises KnownError in words, at once for what is no file."""
-    name = one_line(path.name)
+    name = quoted(path.name)
     data = _content(path, name)
     if _PHONE_PICTURE.match(data[4:12]):
         picture = read_picture(data, name)

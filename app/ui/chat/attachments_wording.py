@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QCoreApplication, QLocale
+
+from app.domain.text import one_line
 
 if TYPE_CHECKING:  # It loads pydantic, which must wait for the first paint.
     from app.domain.rows import MediaPart
 
 
-_SHOWN_CHARS: Final = 80
-_BREAKS: Final = re.compile(r"[\x00-\x1f\x7f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
-"""Line ends, control characters, and what turns the direction of the text around it."""
+_SENTENCE_CHARS: Final = 80
 
 
-def one_line(name: str, *, most_chars: int = _SHOWN_CHARS) -> str:
-    """Return a name as it stands in a line or in a sentence: nothing in it breaks or turns the text around it."""
-    line = _BREAKS.sub(" ", name).strip()
-    if len(line) <= most_chars:
-        return line
-    return f"{line[: most_chars - 13]}…{line[-12:]}"
+def quoted(name: str) -> str:
+    """Return a name as it stands in a sentence."""
+    return one_line(name, most_chars=_SENTENCE_CHARS)
 
 
 def detail_of(part: MediaPart) -> str:

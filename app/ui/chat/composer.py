@@ -35,6 +35,7 @@ class Composer(QWidget):
         self._may_write = True
         self._is_busy = False
         self._hint_is_error = False
+        self._was_too_early = False
         self._hint_text = ""
         self._notice = ""
         self.field = ComposerField()
@@ -223,6 +224,7 @@ class Composer(QWidget):
             self.set_hint(self.tr("Your draft is kept. Send it when the reply has ended, or stop the reply first."))
             return
         if self.tray.is_reading:
+            self._was_too_early = True
             self.set_hint(self.tr("A file is still being read. Send again in a moment."))
             return
         self.send_requested.emit(self.text())
@@ -247,6 +249,10 @@ class Composer(QWidget):
             if before is not None and before is not stop:
                 QWidget.setTabOrder(before, stop)
             before = stop
+        if self._was_too_early and not self.tray.is_reading:
+            self._was_too_early = False
+            if not self._hint_is_error:
+                self.set_hint("")
         self._show_button()
 
     @Slot(bool)

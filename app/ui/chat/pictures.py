@@ -21,7 +21,8 @@ MOST_PNG_BYTES: Final = 3_500_000
 """Larger ones are sent as JPEG: 5 MB as base64 is the most that every provider takes."""
 JPEG_QUALITY: Final = 90
 THUMBNAIL_PX: Final = 128
-_READABLE: Final = frozenset({"png", "jpeg", "gif", "webp", "bmp", "tiff", "ico"})
+_READABLE: Final = frozenset({"png", "jpeg", "gif", "webp", "bmp", "tiff", "ico", "heic", "heif", "avif"})
+"""Formats of Qt and of the system; not those that are texts, such as SVG, nor those that random bytes may be."""
 
 
 class Picture(NamedTuple):
@@ -36,17 +37,10 @@ def read_picture(data: bytes, name: str) -> Picture | None:
 
     Raises KnownError if it is one and can't be read or is too large to.
     """
-    QImageReader.setAllocationLimit(_ALLOCATION_MB)
-    buffer = QBuffer()
-    buffer.setData(data)
-    buffer.open(QIODevice.OpenModeFlag.ReadOnly)
-    reader = QImageReader(buffer)
-    reader.setDecideFormatFromContent(True)
-    reader.setAutoTransform(True)
-    if not reader.canRead():
-        return None
-    kind = bytes(reader.format().data()).decode()
-    if kind not in _READABLE:
+    buffer = _buffer(data)
+    reader = _reader(buffer)
+    kind = _kind(reader)
+    if kind is None:
         return None
     size = reader.size()
     if not size.isValid() or size.isEmpty():
@@ -54,7 +48,9 @@ def read_picture(data: bytes, name: str) -> Picture | None:
             # "BM" is all it takes to be one: texts begin so, too.
             return None
         raise KnownError(_tr("“{name}” is broken: the picture can't be read.").format(name=name))
-    _check_size(reader, size, name)
+    if not _fits(reader):
+        text = _tr("“{name}” is too large: a picture of {width:,} by {height:,} pixels can't be attached.")
+        raise KnownError(text.format(name=name, width=size.width(), height=size.height()))
     if max(size.width(), size.height()) > LONG_EDGE:
         reader.setScaledSize(_fitted(size))
     image = reader.read()
@@ -75,15 +71,41 @@ def scale_picture(image: QImage, name: str) -> Picture:
 
 
 def thumbnail_of(data: bytes) -> QImage:
-    """Return a small square of a picture that was scaled before, a null image if it can't be read."""
-    return _thumbnail(QImage.fromData(data))
+    """Return a small square of a kept picture, a null image if it can't be read: other programs may have put it."""
+    buffer = _buffer(data)
+    reader = _reader(buffer)
+    if _kind(reader) is None or not _fits(reader):
+        return QImage()
+    return _thumbnail(reader.read())
 
 
-def _check_size(reader: QImageReader, size: QSize, name: str) -> None:
+def _buffer(data: bytes) -> QBuffer:
+    buffer = QBuffer()
+    buffer.setData(data)
+    buffer.open(QIODevice.OpenModeFlag.ReadOnly)
+    return buffer
+
+
+def _reader(buffer: QBuffer) -> QImageReader:
+    """Return a reader; the caller keeps `buffer` for as long."""
+    QImageReader.setAllocationLimit(_ALLOCATION_MB)
+    reader = QImageReader(buffer)
+    reader.setDecideFormatFromContent(True)
+    reader.setAutoTransform(True)
+    return reader
+
+
+def _kind(reader: QImageReader) -> str | None:
+    """Return the format, None if it is no picture that is taken."""
+    kind = bytes(reader.format().data()).decode() if reader.canRead() else ""
+    return kind if kind in _READABLE else None
+
+
+def _fits(reader: QImageReader) -> bool:
+    """Return whether the picture says a size that there is memory for."""
+    size = reader.size()
     depth = max(32, QImage.toPixelFormat(reader.imageFormat()).bitsPerPixel())
-    if size.width() * size.height() * depth // 8 > MAX_DECODED_BYTES:
-        text = _tr("“{name}” is too large: a picture of {width:,} by {height:,} pixels can't be attached.")
-        raise KnownError(text.format(name=name, width=size.width(), height=size.height()))
+    return not size.isEmpty() and size.width() * size.height() * depth // 8 <= MAX_DECODED_BYTES
 
 
 def _fitted(size: QSize) -> QSize:

@@ -9,10 +9,11 @@ from PySide6.QtCore import QCoreApplication, QLocale, QTime
 from app.domain.errors import ErrorKind
 from app.domain.events import RetryScheduled
 from app.domain.rows import Flag, Kind, MediaPart, ReasoningPart, Row, TextPart, ToolPart
+from app.domain.text import one_line
 from app.history.reader import DamagedEntry, Entry, RowEntry
 from app.session.attachments import MAX_NAME_CHARS
 from app.session.state import is_sendable
-from app.ui.chat.attachments_wording import detail_of, one_line
+from app.ui.chat.attachments_wording import detail_of
 from app.ui.chat.items import AttachedFile, Item, ItemAction, Section, Speaker
 from app.ui.wording import error_sentence
 

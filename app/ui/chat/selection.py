@@ -173,13 +173,19 @@ def _block(part: Part) -> Block | None:
 def _part_text(part: Part, reader: BlockReader, *, as_shown: bool) -> str:
     if part.at is None:
         if not as_shown or part.node.item.speaker is not Speaker.ASSISTANT:
-            return item_text(part.node)
+            return _with_files(part.node)
         rows = [at for at, row in enumerate(part.node.rows) if row.block is not None]
         return "\n\n".join(reader.text(part.node, at, 0, _FAR) for at in rows)
     block = _block(part)
     if part.is_whole and block is not None and not as_shown:
         return block.source
     return reader.text(part.node, part.at, part.start, part.end)
+
+
+def _with_files(node: Node) -> str:
+    """Return the text of an item below the names of its files."""
+    names = "\n".join(f"[{file.name}]" for file in node.item.files)
+    return "\n\n".join(text for text in (names, item_text(node)) if text)
 
 
 def _gap(part: Part) -> str:

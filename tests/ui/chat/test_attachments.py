@@ -132,6 +132,7 @@ def test_a_picture_is_scaled_and_goes_to_the_model(desk: Desk, tmp_path: Path) -
         QImage.fromData(request.files[part.blob.sha256]).size() == QImage(1568, 1045, QImage.Format.Format_RGB32).size()
     )
     assert "photo.jpg, 1568 × 1045" in desk.spoken()
+    assert desk.shown() == "[photo.jpg]\n\nok"
     thumbnails = desk.window.page.transcript.rows.files._thumbnails
     desk.until(lambda: list(thumbnails) == [part.blob.sha256])
     desk.restart()
@@ -439,6 +440,7 @@ def test_a_chat_that_is_deleted_meanwhile_comes_not_back(desk: Desk, tmp_path: P
     desk.until(lambda: not (desk.root / "sessions" / first).exists())
     settled(desk)
     desk.until(lambda: bool(desk.session))
+    assert "is deleted" in desk.window.toast._text.text()
     assert not (desk.root / "sessions" / first).exists()
 
 
@@ -449,6 +451,7 @@ def test_nothing_is_sent_while_a_file_is_being_read(desk: Desk, tmp_path: Path) 
     assert desk.rows() == []
     assert "still being read" in hint(desk)
     settled(desk)
+    assert "Enter sends" in hint(desk)
     send(desk)
     assert len(media(desk)) == 1
 

@@ -140,3 +140,4 @@ def test_a_thumbnail_is_the_middle_as_a_square() -> None:
     image = thumbnail_of(encoded(painted(600, 200), b"png"))
     assert image.size().toTuple() == (128, 128)
     assert thumbnail_of(b"no picture").isNull()
+    assert thumbnail_of(b"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>").isNull()
