@@ -37,6 +37,7 @@ class ChatReader:
         self._response_id = ""
         self._usage: Usage | None = None
         self._is_refused = False
+        self._is_stream = False
 
     @property
     def is_whole(self) -> bool:
@@ -53,8 +54,7 @@ class ChatReader:
         self._response_id = text_in(chunk, "id") or self._response_id
         choice = next(iter(_list(chunk.get("choices"))), None)
         if isinstance(choice, Mapping):
-            # A reply in one piece has a message where a stream has deltas.
-            yield from self._read_delta(choice.get("delta") or choice.get("message"))
+            yield from self._read_delta(self._said_in(choice))
             self._finish = text_in(choice, "finish_reason").lower() or self._finish
         usage = _usage(chunk.get("usage"))
         if usage is not None and usage != self._usage:
@@ -75,6 +75,15 @@ class ChatReader:
                 continue
             yield from call.end()
         yield StopPiece(self._reason(is_cut=is_cut), resolved_model=self._model)
+
+    def _said_in(self, choice: Mapping[str, object]) -> object:
+        """Return what a choice adds. A reply in one piece has a message where a stream has deltas.
+
+        MiniMax ends a stream with the whole message once more.
+        """
+        delta = choice.get("delta")
+        self._is_stream = self._is_stream or bool(delta)
+        return delta if self._is_stream else choice.get("message")
 
     def _read_delta(self, delta: object) -> Iterator[Piece]:
         if not isinstance(delta, Mapping):

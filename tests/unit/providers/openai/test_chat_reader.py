@@ -309,6 +309,21 @@ def test_a_reply_in_one_piece_is_heard_whole() -> None:
     ]
 
 
+def test_a_stream_that_ends_with_the_whole_message_says_it_once() -> None:
+    # MiniMax
+    whole = {"message": {"role": "assistant", "content": "Hi you", "reasoning_content": "Hm."}, "finish_reason": "stop"}
+
+    heard = pieces(
+        delta(reasoning_content="Hm."),
+        delta(content="Hi"),
+        delta(content=" you"),
+        {"object": "chat.completion", "model": "m-1", "choices": [whole], "usage": usage()},
+    )
+
+    said = [ReasoningPiece("Hm."), TextPiece("Hi"), TextPiece(" you")]
+    assert heard == [*said, UsagePiece(Usage(input=10, output=5)), END]
+
+
 def test_strange_forms_say_nothing() -> None:
     strange: list[object] = [
         "text",
