@@ -119,12 +119,13 @@ class ChatReader:
             return
         function = delta.get("function")
         name = text_in(function, "name")
-        call = self._call(delta.get("index"), position, text_in(delta, "id"), name)
-        yield from call.start(call.call_id, name)
         given = function.get("arguments") if isinstance(function, Mapping) else None
-        yield from call.add(given if isinstance(given, str) else "" if given is None else compact_json(given))
+        arguments = given if isinstance(given, str) else "" if given is None else compact_json(given)
+        call = self._call(delta.get("index"), position, text_in(delta, "id"), name, arguments)
+        yield from call.start(call.call_id, name)
+        yield from call.add(arguments)
 
-    def _call(self, index: object, position: int, call_id: str, name: str) -> StreamedCall:
+    def _call(self, index: object, position: int, call_id: str, name: str, arguments: str) -> StreamedCall:
         """Return the call a delta belongs to, a new one if it begins here."""
         if isinstance(index, int):
             known = self._at.get(index)
@@ -132,8 +133,7 @@ class ChatReader:
             # Without an index a name begins a call, and what has none goes on with the last one.
             known = self._calls[-1] if self._calls and not name else None
             index = len(self._calls) + position
-        begins_another = known is not None and known.is_started and name and call_id not in ("", known.call_id)
-        if known is None or begins_another:
+        if known is None or (name and _begins_another(known, call_id, arguments)):
             known = StreamedCall(call_id=self._unique(call_id))
             self._calls.append(known)
             self._at[index] = known
@@ -153,6 +153,13 @@ class ChatReader:
         if is_cut:
             return StopReason.MAX_TOKENS
         return StopReason.TOOL_USE if any(call.is_started for call in self._calls) else StopReason.END
+
+
+def _begins_another(known: StreamedCall, call_id: str, arguments: str) -> bool:
+    """Say whether a named call in the place of a known one is another: some servers give all the same place."""
+    if not known.is_started:
+        return False
+    return call_id != known.call_id if call_id else bool(arguments.strip()) and known.is_object
 
 
 def _list(value: object) -> Sequence[object]:

@@ -85,6 +85,11 @@ class StreamedCall:
     def arguments(self) -> str:
         return "".join(self.chunks)
 
+    @property
+    def is_object(self) -> bool:
+        """Whether what has come of the arguments is all of them."""
+        return bool(self.chunks) and _object_of(self.arguments) is not None
+
     def start(self, call_id: str, name: str) -> Iterator[Piece]:
         """Yield the beginning, and what came before it."""
         if self.is_started or not call_id or not name:

@@ -215,6 +215,20 @@ def test_two_calls_in_one_chunk_without_index() -> None:
     assert heard[-3:] == [ToolEndPiece("c1", {"q": 1}), ToolEndPiece("c2", {"q": 2}), TOOL_USE]
 
 
+@pytest.mark.parametrize("call_id", [None, ""])
+def test_calls_in_one_place_without_ids_are_told_apart(call_id: str | None) -> None:
+    # Gemini, and older versions of Ollama
+    heard = pieces(tool(0, call_id, "look", '{"q":1}'), tool(0, call_id, "look", '{"q":2}'), finish())
+
+    assert [piece.input for piece in heard if isinstance(piece, ToolEndPiece)] == [{"q": 1}, {"q": 2}]
+
+
+def test_a_name_that_is_repeated_with_every_piece_is_one_call() -> None:
+    heard = pieces(tool(0, None, "look", '{"q"'), tool(0, None, "look", ":1}"), tool(0, None, "look", ""), finish())
+
+    assert [piece.input for piece in heard if isinstance(piece, ToolEndPiece)] == [{"q": 1}]
+
+
 def test_calls_without_an_id_of_their_own_get_one() -> None:
     heard = pieces(tool(0, None, "look", "{}"), tool(1, "c1", "look", "{}"), tool(2, "c1", "look", "{}"), finish())
 
