@@ -19,8 +19,10 @@ from app.ui.tooltip import plain_tooltip
 _STAR, _NAME, _LIMIT, _PRICE, _CAN = range(5)
 _REF_ROLE: Final = Qt.ItemDataRole.UserRole
 _LINES: Final = 14
+_LIMIT_LETTERS: Final = 26
+"""Width in average letters from which on there is room for limits, ..."""
 _PRICE_LETTERS: Final = 56
-"""Width in average letters from which on there is room for prices, ..."""
+"""... for prices, ..."""
 _CAN_LETTERS: Final = 84
 """... and for abilities; what isn't in the tree is in the form."""
 
@@ -172,6 +174,7 @@ class _ModelTree(QTreeWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         letters = event.size().width() // self.fontMetrics().averageCharWidth()
+        self.setColumnHidden(_LIMIT, letters < _LIMIT_LETTERS)
         self.setColumnHidden(_PRICE, letters < _PRICE_LETTERS)
         self.setColumnHidden(_CAN, letters < _CAN_LETTERS)
 

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from app.domain.connections import FoundServer, KeyState
+from app.domain.connections import FoundServer, KeyPlace, KeyState
 from app.settings.schema import ANTHROPIC, OPENAI, Dialect, Endpoint, Maker, Settings
 from app.ui.settings.choices import Choices
 from app.ui.settings.edits import add_endpoint, free_id
@@ -183,7 +183,7 @@ class ProvidersPage(SettingsPage):
             lambda state: self._show_key_state(endpoint_id, state),
             owner=self,
             name="look for a key",
-            fail=lambda _sentence: None,
+            fail=lambda problem: self._show_key_state(endpoint_id, KeyState(KeyPlace.NONE, problem=problem)),
         )
 
     def _show_key_state(self, endpoint_id: str, state: KeyState) -> None:
@@ -267,7 +267,7 @@ class ProviderCard(QPushButton):
         if not endpoint.needs_key:
             key = self.tr("Needs no key")
         elif state is None:
-            key = self.tr("Key: not asked for yet")
+            key = self.tr("Looking for the key…")
         else:
             # That there is no store at all is said where it matters.
             problem = state.problem if state.store_name else ""

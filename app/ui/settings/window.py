@@ -327,7 +327,6 @@ def _scrolled(page: SettingsPage) -> QScrollArea:
     area.setObjectName("settingsArea")
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.setWidgetResizable(True)
-    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     # A bar that comes and goes would change the width, and with it the height, without end.
     area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
     bar = area.verticalScrollBar()
