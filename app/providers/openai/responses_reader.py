@@ -44,7 +44,9 @@ class ResponsesReader:
             case "response.function_call_arguments.delta":
                 yield from self._call(event).add(text_in(event, "delta"))
             case "response.function_call_arguments.done":
-                yield from self._call(event).end(text_in(event, "arguments"))
+                # An empty text may be that of a call cut before its arguments: its item tells.
+                if text_in(event, "arguments"):
+                    yield from self._call(event).end(text_in(event, "arguments"))
             case "response.output_item.added" | "response.output_item.done" as name:
                 yield from self._read_item(event, event.get("item"), is_done=name.endswith(".done"))
             case "response.completed" | "response.incomplete" | "response.failed" as name:
@@ -142,11 +144,12 @@ class ResponsesReader:
     def _whole_call(self, event: Mapping[str, object], item: Mapping[str, object]) -> Iterator[Piece]:
         call = self._call(event, item)
         yield from call.start(text_in(item, "call_id"), text_in(item, "name"))
-        yield from call.end(text_in(item, "arguments"))
+        if text_in(item, "status") != "incomplete":
+            yield from call.end(text_in(item, "arguments"))
 
     def _end(self, name: str, response: object) -> Iterator[Piece]:
         body = response if isinstance(response, Mapping) else {}
-        if name == "response.completed":
+        if name != "response.failed":
             yield from self._recover(body.get("output"))
         usage = _usage(body.get("usage"))
         if usage is not None:

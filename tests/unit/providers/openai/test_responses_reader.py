@@ -282,6 +282,22 @@ def test_a_call_that_was_cut_short_is_not_ended() -> None:
     assert not any(isinstance(piece, ToolEndPiece) for piece in heard)
 
 
+def test_a_call_cut_before_its_arguments_is_not_ended() -> None:
+    cut = {**function(), "status": "incomplete"}
+    whole = {"type": "response.function_call_arguments.done", "item_id": "fc_1", "output_index": 0, "arguments": ""}
+    end = ended("incomplete", incomplete_details={"reason": "max_output_tokens"}, output=[cut])
+
+    for heard in (pieces(added(cut, 0), whole, done(cut, 0), end), pieces(end)):
+        assert not any(isinstance(piece, ToolEndPiece) for piece in heard)
+        assert heard[-1] == StopPiece(StopReason.MAX_TOKENS, "gpt-x-2026")
+
+
+def test_an_incomplete_response_of_a_server_that_does_not_stream_is_heard() -> None:
+    end = ended("incomplete", incomplete_details={"reason": "max_output_tokens"}, output=[message(output_text("Half"))])
+
+    assert pieces(end) == [TextPiece("Half"), StopPiece(StopReason.MAX_TOKENS, "gpt-x-2026")]
+
+
 def test_a_stream_without_its_last_event_has_no_end() -> None:
     assert pieces(text("Half")) == [TextPiece("Half")]
 
