@@ -22,6 +22,8 @@ from app.providers.openai.parts import (
 )
 
 PATH: Final = "/responses"
+LEAST_MAX_TOKENS: Final = 16
+"""OpenAI refuses less, before it looks at whether the input fits."""
 
 _CALL_ID: Final = re.compile(r"[!-~]{1,64}")
 
@@ -48,7 +50,7 @@ def arguments(request: ModelRequest, abilities: Abilities) -> Json:
     if abilities.reasons:
         body["reasoning"] = {"summary": "auto"}
     if request.max_tokens is not None:
-        body["max_output_tokens"] = request.max_tokens
+        body["max_output_tokens"] = max(request.max_tokens, LEAST_MAX_TOKENS)
     if request.tools:
         body["tools"] = [
             {

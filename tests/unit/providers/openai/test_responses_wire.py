@@ -139,6 +139,11 @@ def test_reasoning_goes_back_only_before_what_followed_it(row: Row, expected: ob
     assert items(row) == expected
 
 
+@pytest.mark.parametrize(("asked", "sent"), [(1, 16), (16, 16), (17, 17)])
+def test_no_reply_is_asked_for_that_is_shorter_than_what_is_taken(asked: int, sent: int) -> None:
+    assert arguments(request(user("Hi"), max_tokens=asked), Abilities())["max_output_tokens"] == sent
+
+
 def test_rows_without_anything_to_send_are_left_out() -> None:
     assert items(user(""), model(""), user("Hi", "there")) == [asked("Hi", "there")]
 
