@@ -1,7 +1,7 @@
 """The HTTP client each provider's library sends with, and the moment the last byte came.
 
-The client follows no redirect, so that a key goes to no address but the one a person entered, and reads
-nothing from the environment but proxies: no certificates, no `.netrc`.
+The client follows no redirect, so that a key goes to no address but the one a person entered, keeps no cookies,
+and reads nothing from the environment but proxies: no certificates, no `.netrc`.
 """
 
 import contextlib
@@ -11,11 +11,13 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING, Final, Protocol, cast
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from app.domain.errors import ErrorKind, ProviderError
+from app.providers.answer_limits import ACCEPTED, AnswerLimits, keep_within
 from app.settings.addresses import is_local
 
 if TYPE_CHECKING:
@@ -91,19 +93,24 @@ def make_client(endpoint: "Endpoint", network: "Network", *, limits: TimeLimits 
     limits = limits or time_limits(endpoint.base_url)
     read = limits.read_seconds
     uses_system_proxy = network.proxy == "system" and not local
+    whose = "The system's proxy" if uses_system_proxy else "The proxy in the settings"
     trust = make_trust(network, verify=endpoint.verify)
     try:
+        if uses_system_proxy:
+            _check_proxy(_system_proxy(endpoint.base_url))
         return httpx2.AsyncClient(
+            headers=ACCEPTED,
+            # None is kept: they would tell a server which requests are of the same person.
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
             verify=trust,
             proxy=_custom_proxy(network) if network.proxy == "custom" and not local else None,
             trust_env=uses_system_proxy,
             follow_redirects=False,
             timeout=httpx2.Timeout(connect=limits.connect_seconds, read=read, write=read, pool=limits.connect_seconds),
             limits=httpx2.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=20, keepalive_expiry=60),
-            event_hooks={"request": [_end_with_its_handshake], "response": [_listen]},
+            event_hooks={"request": [_end_with_its_handshake], "response": [_bound, _listen]},
         )
     except (ValueError, httpx2.InvalidURL) as error:
-        whose = "The system's proxy" if uses_system_proxy else "The proxy in the settings"
         raise ProviderError(
             ErrorKind.NETWORK, f"{whose} has an address Muntin can't use; it takes http, https and socks5."
         ) from error
@@ -136,27 +143,42 @@ def make_trust(network: "Network", *, verify: bool) -> ssl.SSLContext:
 
 
 def proxy_of(base_url: str, network: "Network") -> str:
-    """Return host and port of the proxy that requests to `base_url` go through, empty if they go directly."""
+    """Return host and port of the proxy that requests to `base_url` go through, empty if they go directly.
+
+    Empty too for an address that no client is made with.
+    """
     if network.proxy == "none" or is_local(base_url):
         return ""
-    if network.proxy == "custom":
-        return _without_password(network.proxy_url)
-    parts = urlsplit(base_url)
-    if proxy_bypass(parts.hostname or ""):
+    url = network.proxy_url if network.proxy == "custom" else _system_proxy(base_url)
+    try:
+        _check_proxy(url)
+    except ValueError:
         return ""
+    return urlsplit(url).netloc.rpartition("@")[2]
+
+
+def _system_proxy(base_url: str) -> str:
+    """Return the address of the proxy for `base_url`, with its name and password; empty if there is none."""
+    parts = urlsplit(base_url)
     proxies = getproxies()
-    return _without_password(proxies.get(parts.scheme) or proxies.get("all") or "")
+    url = proxies.get(parts.scheme) or proxies.get("all") or ""
+    if not url or proxy_bypass(parts.hostname or ""):
+        return ""
+    return url if "://" in url else f"http://{url}"
 
 
 def _custom_proxy(network: "Network") -> str:
-    parts = urlsplit(network.proxy_url)
-    if parts.scheme not in PROXY_SCHEMES or not parts.hostname:
+    if not network.proxy_url:
         raise ValueError("no proxy address")
+    _check_proxy(network.proxy_url)
     return network.proxy_url
 
 
-def _without_password(url: str) -> str:
-    return urlsplit(url if "://" in url else f"http://{url}").netloc.rpartition("@")[2]
+def _check_proxy(url: str) -> None:
+    """Raise ValueError if `url` is no address of a proxy; an empty one stands for none."""
+    parts = urlsplit(url)
+    if url and (parts.scheme not in PROXY_SCHEMES or not parts.hostname or parts.port == 0):
+        raise ValueError("no proxy address")
 
 
 async def _end_with_its_handshake(request: "httpx2.Request") -> None:
@@ -178,6 +200,10 @@ async def _end_with_its_handshake(request: "httpx2.Request") -> None:
 
 class _Closable(Protocol):
     async def aclose(self) -> None: ...
+
+
+async def _bound(response: "httpx2.Response") -> None:
+    keep_within(response, AnswerLimits())
 
 
 async def _listen(response: "httpx2.Response") -> None:

@@ -94,11 +94,16 @@ def test_a_proxy_that_can_not_be_used_is_said(url: str) -> None:
     assert failure.value.kind is ErrorKind.NETWORK
 
 
-def test_a_system_proxy_that_can_not_be_used_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HTTPS_PROXY", "socks4://127.0.0.1:1")
+@pytest.mark.parametrize(
+    "url",
+    ["socks4://127.0.0.1:1", "http://[::1", "http://proxy:99999", "http://proxy:http", "http://me:pass/word@proxy:80"],
+)
+def test_a_system_proxy_that_can_not_be_used_is_said(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", url)
 
     with pytest.raises(ProviderError, match="The system's proxy has an address"):
         make_client(endpoint("https://api.example.com"), Network())
+    assert proxy_of("https://api.example.com", Network()) == ""
 
 
 async def test_a_socks_proxy_is_gone_through(far: FarEnd) -> None:
