@@ -15,7 +15,6 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QBoxLayout,
     QDialog,
-    QFrame,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
@@ -31,13 +30,14 @@ from app.ui.bridge import Bridge
 from app.ui.settings.about import AboutPage
 from app.ui.settings.appearance import AppearancePage
 from app.ui.settings.choices import Choices
+from app.ui.settings.finding import find_rows
 from app.ui.settings.general import GeneralPage
-from app.ui.settings.matching import matches, nearly_matches
 from app.ui.settings.models import ModelsPage
 from app.ui.settings.network import NetworkPage
-from app.ui.settings.page import CommitField, QuietCombo, SettingRow, SettingsPage, plain_label
+from app.ui.settings.page import CommitField, QuietCombo, SettingsPage, plain_label
 from app.ui.settings.privacy import PrivacyPage
 from app.ui.settings.providers import ProvidersPage
+from app.ui.settings.scrolling import scrolled
 
 _FIRST_SIZE: Final = QSize(900, 680)
 _LEAST_SIZE: Final = QSize(320, 320)
@@ -141,7 +141,7 @@ class SettingsWindow(QDialog):
             label.hide()
         self._stack = QStackedWidget()
         for page in self.pages:
-            self._stack.addWidget(_scrolled(page))
+            self._stack.addWidget(scrolled(page))
         self.nothing = plain_label(name="nothingFound")
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._stack.addWidget(self.nothing)
@@ -224,7 +224,7 @@ class SettingsWindow(QDialog):
 
     @Slot(str)
     def _find(self, query: str) -> None:
-        hits = self._hits(query)
+        hits = find_rows(self.pages, query)
         is_searching = bool(query.strip())
         for at, page in enumerate(self.pages):
             found = hits.get(page, [])
@@ -241,20 +241,6 @@ class SettingsWindow(QDialog):
         if is_searching:
             # Rows have their place once the page is laid out.
             QTimer.singleShot(0, self, self._scroll_to_hit)
-
-    def _hits(self, query: str) -> dict[SettingsPage, list[SettingRow]]:
-        """Return the pages that have to do with `query`, and which rows of them."""
-        for fits in (matches, nearly_matches):
-            hits: dict[SettingsPage, list[SettingRow]] = {}
-            for page in self.pages:
-                rows = [row for row in page.shown_rows() if fits(query, f"{page.title} {row.words}")]
-                if fits(query, page.title):
-                    hits[page] = []
-                elif rows:
-                    hits[page] = rows
-            if hits:
-                return hits
-        return {}
 
     def _show_entry(self, at: int, *, on: bool) -> None:
         item = self.list.item(at)
@@ -320,18 +306,3 @@ class SettingsWindow(QDialog):
             page.setMaximumWidth(letter * _PAGE_LETTERS)
         # Rows are as high as the style sheet says only if they are measured after it.
         self.list.scheduleDelayedItemsLayout()
-
-
-def _scrolled(page: SettingsPage) -> QScrollArea:
-    area = QScrollArea()
-    area.setObjectName("settingsArea")
-    area.setFrameShape(QFrame.Shape.NoFrame)
-    area.setWidgetResizable(True)
-    # A bar that comes and goes would change the width, and with it the height, without end.
-    area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
-    bar = area.verticalScrollBar()
-    bar.setEnabled(False)
-    bar.rangeChanged.connect(lambda least, most: bar.setEnabled(most > least))
-    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    area.setWidget(page)
-    return area
