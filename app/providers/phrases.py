@@ -102,9 +102,22 @@ _TOGETHER: Final = (
 
 _OUTPUT: Final = (
     # Anthropic, as in "max_tokens: 100000 > 8192, which is the maximum allowed number of output tokens for ..."
-    re.compile(rf"max_tokens: {_NUMBER} > {_NUMBER}, which is the maximum allowed number of output", re.IGNORECASE),
+    re.compile(rf"max_tokens: [\d,]+ > {_NUMBER}, which is the maximum allowed number of output", re.IGNORECASE),
     # OpenAI, as in "max_tokens is too large: 100000. This model supports at most 16384 completion tokens"
-    re.compile(rf"is too large: {_NUMBER}\. This model supports at most {_NUMBER} completion tokens", re.IGNORECASE),
+    re.compile(rf"is too large: [\d,]+\. This model supports at most {_NUMBER} completion tokens", re.IGNORECASE),
+    # OpenAI's Responses, Volcengine, as in "Invalid 'max_output_tokens': integer above maximum value. Expected a value
+    # <= 16384, but got 100000 instead."
+    re.compile(
+        rf"max_(?:\w+_)?tokens\b.*\binteger above maximum value[.,] expected a value <= {_NUMBER}", re.IGNORECASE
+    ),
+    # DeepSeek, as in "the valid range of max_tokens is [1, 8192]"; DashScope, as in "Range of max_tokens should be
+    # [1, 8192]"
+    re.compile(rf"\brange of max_tokens (?:is|should be) \[\d+, ?{_NUMBER}\]", re.IGNORECASE),
+    # Groq, as in "`max_tokens` must be less than or equal to `16384`, the maximum value for ..."
+    re.compile(rf"`max_(?:\w+_)?tokens` must be less than or equal to `?{_NUMBER}", re.IGNORECASE),
+    # OpenRouter, as in "requires more credits, or fewer max_tokens. You requested up to 65536 tokens, but can only
+    # afford 3395." Less than a thousand are no answer worth paying for.
+    re.compile(r"\byou requested up to [\d,]+ tokens, but can only afford ([\d,]{4,})", re.IGNORECASE),
 )
 
 _NO_MODEL: Final = _compiled(
@@ -165,7 +178,7 @@ def output_room(text: str) -> OutputRoom | None:
             return OutputRoom(room if room > 0 else None, is_about_context=True)
     for pattern in _OUTPUT:
         if found := pattern.search(text):
-            return OutputRoom(_count(found[2]) or None, is_about_context=False)
+            return OutputRoom(_count(found[1]) or None, is_about_context=False)
     return None
 
 

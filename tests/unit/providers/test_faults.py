@@ -218,12 +218,35 @@ def test_a_loose_word_is_not_too_long(message: str) -> None:
             ErrorKind.INVALID_REQUEST,
             16384,
         ),
+        (
+            "Invalid 'max_output_tokens': integer above maximum value. Expected a value <= 16384, but got 99999.",
+            ErrorKind.INVALID_REQUEST,
+            16384,
+        ),
+        ("Invalid max_tokens value, the valid range of max_tokens is [1, 8192]", ErrorKind.INVALID_REQUEST, 8192),
+        (
+            "<400> InternalError.Algo.InvalidParameter: Range of max_tokens should be [1, 8192]",
+            ErrorKind.INVALID_REQUEST,
+            8192,
+        ),
+        ("`max_tokens` must be less than or equal to `16384`, the maximum value", ErrorKind.INVALID_REQUEST, 16384),
     ],
 )
 def test_room_for_the_answer_is_read_from_the_figures(message: str, kind: ErrorKind, allowed: int | None) -> None:
     failure = fault(400, openai(message))
 
     assert (failure.kind, failure.allowed_output) == (kind, allowed)
+
+
+@pytest.mark.parametrize(("affordable", "allowed"), [("27342", 27342), ("339", None)])
+def test_less_is_asked_for_where_credit_is_short_as_long_as_that_is_an_answer(
+    affordable: str, allowed: int | None
+) -> None:
+    words = f"more credits, or fewer max_tokens. You requested up to 65536 tokens, but can only afford {affordable}."
+
+    failure = fault(402, json.dumps({"error": {"message": words, "code": 402}}))
+
+    assert (failure.kind, failure.allowed_output) == (ErrorKind.QUOTA, allowed)
 
 
 def test_figures_that_are_none_of_ours_leave_no_room() -> None:
@@ -243,6 +266,10 @@ def test_figures_that_are_none_of_ours_leave_no_room() -> None:
         ({"retry-after": "nan"}, None),
         ({"retry-after": "inf"}, None),
         ({"retry-after": "tomorrow"}, None),
+        ({"retry-after": "Mon, 30 Nov 2026 12:00:30 +99999999999999"}, None),
+        ({"retry-after": "1e300"}, 366 * 86400.0),
+        ({"retry-after-ms": "1e300"}, 366 * 86400.0),
+        ({"retry-after": "Fri, 31 Dec 9999 23:59:59 GMT"}, 366 * 86400.0),
         ({}, None),
     ],
 )
@@ -276,6 +303,10 @@ def test_a_redirect_names_where_it_points(location: str, shown: str) -> None:
     assert failure.kind is ErrorKind.INVALID_REQUEST
     assert f"sends on to {shown}." in failure.detail
     assert KEY not in failure.detail
+
+
+def test_a_redirect_to_what_is_no_address_is_one_without_a_name() -> None:
+    assert "names none" in fault(302, "", location="http://[bad").detail
 
 
 def test_a_web_page_is_no_model_api() -> None:
