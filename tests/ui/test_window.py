@@ -268,7 +268,7 @@ def test_a_chat_is_renamed_in_place(desk: Desk) -> None:
 def test_a_failure_is_said_in_words_with_a_way_on(desk: Desk, kind: ErrorKind) -> None:
     from app.ui.wording import error_sentence
 
-    desk.provider.play([ProviderError(kind, "because of tests")], reply("better"))
+    desk.provider.play([ProviderError(kind, "Because of tests.", is_quote=True)], reply("better"))
     desk.say("go")
     assert error_sentence(kind) in desk.spoken()
     assert desk.window.actions_.resume.isEnabled()
