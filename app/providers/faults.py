@@ -12,8 +12,8 @@ from urllib.parse import urljoin, urlsplit
 
 from app.domain.errors import MAX_DETAIL_CHARS, ErrorKind, ProviderError
 from app.providers.error_body import ErrorBody, parse_json, read_error
-from app.providers.phrases import output_room, says_no_model, says_too_long, says_unpaid
-from app.providers.redaction import quote, redact
+from app.providers.phrases import output_room, says_more_is_needed, says_no_model, says_too_long, says_unpaid
+from app.providers.redaction import quote
 
 _KIND_OF_CODE: Final[Mapping[str, ErrorKind]] = {
     # Anthropic's types
@@ -66,6 +66,7 @@ _KIND_OF_STATUS: Final[Mapping[int, ErrorKind]] = {
 _TOO_MANY_BYTES: Final = (
     "The request is larger than this server takes in one piece (Anthropic: 32 MB). Smaller or fewer attachments help."
 )
+_MOST_WAIT_SECONDS: Final = 366 * 24 * 3600.0
 _NO_API: Final = "{place} is not a model API: it answers with a web page. Check the address."
 
 
@@ -98,13 +99,14 @@ def fault_of_answer(
     kind = _kind(words, status)
     if kind is ErrorKind.INVALID_REQUEST and status == 413:
         message = f"{_TOO_MANY_BYTES} {message}".strip()
-    if kind is ErrorKind.INVALID_REQUEST and status == 404:
+    if kind is ErrorKind.INVALID_REQUEST and status == 404 and not says_more_is_needed(words.message):
         message = f"{place_of(url)} has nothing at {urlsplit(url).path or '/'}. Check the address. {message}".strip()
+    wait = retry_after_seconds(headers, now)
     return ProviderError(
         kind,
         message[:MAX_DETAIL_CHARS] or f"{place_of(url)} answered with status {status} and no words.",
         is_quote=bool(quoted) and message == quoted,
-        retry_after_seconds=retry_after_seconds(headers, now),
+        retry_after_seconds=words.retry_after_seconds if wait is None else wait,
         allowed_output=room.allowed_output if room else None,
     )
 
@@ -134,20 +136,20 @@ def not_an_api(url: str) -> ProviderError:
 def retry_after_seconds(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
     """Return for how long a server asks to be left alone: `retry-after-ms`, seconds or an HTTP date."""
     try:
-        return max(0.0, _finite(headers.get("retry-after-ms", "")) / 1000)
+        return _waited(_finite(headers.get("retry-after-ms", "")) / 1000)
     except ValueError:
         pass
     value = headers.get("retry-after", "").strip()
     try:
-        return max(0.0, _finite(value))
+        return _waited(_finite(value))
     except ValueError:
         pass
     try:
         moment = parsedate_to_datetime(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - (now or datetime.now(UTC))).total_seconds())
+    return _waited((moment - (now or datetime.now(UTC))).total_seconds())
 
 
 def place_of(url: str) -> str:
@@ -160,6 +162,11 @@ def _finite(value: str) -> float:
     if not seconds < float("inf"):
         raise ValueError("not a span of time")
     return seconds
+
+
+def _waited(seconds: float) -> float:
+    """Return a span that can be waited; nobody waits longer, and no calendar would hold it."""
+    return min(max(0.0, seconds), _MOST_WAIT_SECONDS)
 
 
 def _kind(words: ErrorBody, status: int) -> ErrorKind:
@@ -199,10 +206,13 @@ def _page(status: int, url: str, headers: Mapping[str, str], now: datetime | Non
 
 
 def _redirected(url: str, location: str, keys: Collection[str]) -> ProviderError:
+    try:
+        target = urlsplit(urljoin(url, location))
+    except ValueError:
+        location = ""
     if not location:
         return ProviderError(ErrorKind.INVALID_REQUEST, f"{place_of(url)} sends on to another address and names none.")
-    target = urlsplit(urljoin(url, location))
-    shown = redact(f"{target.scheme}://{target.netloc.rpartition('@')[2]}{target.path}", keys)[:200]
+    shown = quote(f"{target.scheme}://{target.netloc.rpartition('@')[2]}{target.path}", keys)[:200]
     return ProviderError(
         ErrorKind.INVALID_REQUEST,
         f"{place_of(url)} sends on to {shown}. Muntin takes a key nowhere you have not entered: "

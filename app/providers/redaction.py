@@ -12,6 +12,8 @@ _LIKE_A_KEY: Final = re.compile(
     r"|(?<=Bearer )[^\s,;\"']{6,}"
 )
 _SPACES: Final = re.compile(r"\s+")
+_JOINERS: Final = "\u200c\u200d"
+"""Part of how Persian, Indian languages and emoji are written."""
 _SHORTEST_KEY: Final = 4
 _MAX_READ_CHARS: Final = 20_000
 
@@ -26,5 +28,11 @@ def redact(text: str, keys: Collection[str]) -> str:
 def quote(text: str, keys: Collection[str]) -> str:
     """Return a text from outside fit to be shown: on one line, without keys, within `MAX_DETAIL_CHARS`."""
     # Keys first: cutting could leave half of one.
-    clean = _SPACES.sub(" ", redact(text[:_MAX_READ_CHARS], keys)).strip()
+    clean = redact(one_line(text[:_MAX_READ_CHARS]), keys)
     return clean if len(clean) <= MAX_DETAIL_CHARS else f"{clean[: MAX_DETAIL_CHARS - 1]}…"
+
+
+def one_line(text: str) -> str:
+    """Return `text` on one line, without signs that can't be seen or that turn the order of others."""
+    spaced = _SPACES.sub(" ", text).strip()
+    return "".join(sign for sign in spaced if sign.isprintable() or sign in _JOINERS)

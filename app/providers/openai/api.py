@@ -182,7 +182,8 @@ class Sender:
                 url=url,
                 keys=self.keys,
             ) from None
-        except (json.JSONDecodeError, UnicodeError, RecursionError):
+        except (ValueError, RecursionError):
+            # No JSON, no UTF-8, or a number of thousands of digits.
             raise faults.malformed(url) from None
         except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
             limits = self.client.timeout

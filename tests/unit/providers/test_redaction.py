@@ -1,7 +1,7 @@
 """No key gets into a text that is shown or kept."""
 
 from app.domain.errors import MAX_DETAIL_CHARS
-from app.providers.redaction import quote, redact
+from app.providers.redaction import one_line, quote, redact
 
 KEY = "sk-ant-api03-abcdefghijklmnop"
 
@@ -23,3 +23,12 @@ def test_a_key_at_the_cap_is_cut_out_whole() -> None:
 
     assert len(clean) == MAX_DETAIL_CHARS
     assert "sk-ant" not in clean
+
+
+def test_what_can_not_be_seen_is_left_out() -> None:
+    assert quote("\u202etxt.exe\u2066\x1b[31m\x00 \ud800end\u200b\n", ()) == "txt.exe[31m end"
+    assert quote("sk-ant\u200b-api03-abcdefghijklmnop", (KEY,)) == "[key]"
+    assert (
+        one_line("\U0001f469\u200d\U0001f52c \u0645\u06cc\u200c\u0634\u0648\u062f")
+        == "\U0001f469\u200d\U0001f52c \u0645\u06cc\u200c\u0634\u0648\u062f"
+    )

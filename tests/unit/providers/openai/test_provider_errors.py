@@ -132,6 +132,7 @@ HALF_A_CALL = ToolCall("c1", "look", '{"q":', StreamError("overloaded"))
         (Malformed(), ErrorKind.SERVER),
         (RawEvent(b"data: \xff\xfe\n\n"), ErrorKind.SERVER),
         (RawEvent(b"data: " + b"[" * 100_000 + b"\n\n"), ErrorKind.SERVER),
+        (RawEvent(b"data: " + b"1" * 5_000 + b"\n\n"), ErrorKind.SERVER),
         # llama.cpp's error, the same in every dialect.
         (
             RawEvent(b'event: error\ndata: {"code":400,"message":"x","type":"exceed_context_size_error"}\n\n'),
