@@ -1,9 +1,11 @@
 """What the body of an error says, whichever server wrote it. No I/O."""
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Final
 
+_DELAY: Final = re.compile(r"(\d{1,6}(?:\.\d{1,9})?)s")
 _DEEPEST: Final = 4
 """So many wrappings are looked into."""
 
@@ -17,6 +19,8 @@ class ErrorBody:
     """Codes, types, statuses and reasons, the most precise first."""
     status: int | None = None
     """HTTP status told within the body, as OpenRouter does in mid-stream."""
+    retry_after_seconds: float | None = None
+    """How long Gemini asks to be left alone; it has no header for that."""
     is_moderated: bool = False
     """OpenRouter's answer to an input it won't hand on."""
 
@@ -57,11 +61,27 @@ def read_error(body: object) -> ErrorBody:
     metadata = body.get("metadata")
     words = _read_message(message, names)
     return ErrorBody(
-        words.message,
+        _original(metadata) or words.message,
         words.names,
         status=words.status or (code if isinstance(code, int) and 400 <= code < 600 else None),
+        retry_after_seconds=_retry_delay_seconds(details),
         is_moderated=isinstance(metadata, dict) and "flagged_input" in metadata,
     )
+
+
+def _original(metadata: object) -> str:
+    """Return the message of the server that OpenRouter passed the request on to; its own says nothing of the matter."""
+    raw = metadata.get("raw") if isinstance(metadata, dict) else None
+    body = parse_json(raw) if isinstance(raw, str) else raw
+    return read_error(body).message if isinstance(body, dict | list) else ""
+
+
+def _retry_delay_seconds(details: object) -> float | None:
+    for entry in details if isinstance(details, list) else ():
+        delay = entry.get("retryDelay") if isinstance(entry, dict) else None
+        if isinstance(delay, str) and (found := _DELAY.fullmatch(delay)):
+            return float(found[1])
+    return None
 
 
 def _read_message(message: str, names: tuple[str, ...]) -> ErrorBody:

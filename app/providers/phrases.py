@@ -145,12 +145,23 @@ _NO_MODEL: Final = _compiled(
 _UNPAID: Final = _compiled(
     # Anthropic sends this as a plain invalid_request_error
     r"\byour credit balance is too low\b",
+    r"\byou have reached your specified (?:\w+ )?API usage limits\b",
     # DeepSeek
     r"^insufficient balance\b",
-    # OpenAI
-    r"\byou exceeded your current quota, please check your plan and billing details\b",
+    # OpenAI. Gemini has the same words, with its own address, where a minute's wait is all it takes.
+    r"\byou exceeded your current quota, please check your plan and billing details\b(?![\s\S]*\bai\.google\.dev\b)",
     # OpenRouter
     r"\binsufficient credits\b",
+    # Gemini, where a model is not to be had without paying
+    r"\bquota exceeded for metric: \S+, limit: 0\b",
+)
+
+_MORE_FOR_THE_MODEL: Final = _compiled(
+    # OpenAI, of a model that only the other dialect serves
+    r"\bnot supported in the v1/\S+ endpoint\b",
+    r"\bonly supported in v1/\S+ and not in v1/\S+",
+    # OpenRouter, of what the request has and no server of the model takes
+    r"^no endpoints (?:found )?(?:that support|matching|available matching)\b",
 )
 
 
@@ -167,6 +178,11 @@ def says_no_model(text: str) -> bool:
 def says_unpaid(text: str) -> bool:
     """Say whether a server's words mean that credit or quota is used up."""
     return any(pattern.search(text) for pattern in _UNPAID)
+
+
+def says_more_is_needed(text: str) -> bool:
+    """Say whether a server's words mean that it has the model, but not for such a request."""
+    return any(pattern.search(text) for pattern in _MORE_FOR_THE_MODEL)
 
 
 def output_room(text: str) -> OutputRoom | None:

@@ -48,6 +48,14 @@ def fault(status: int, text: str, **headers: str) -> ProviderError:
         (504, anthropic("timeout_error", "Timed out"), ErrorKind.SERVER),
         (529, anthropic("overloaded_error", "Overloaded"), ErrorKind.OVERLOADED),
         (400, anthropic("invalid_request_error", "Your credit balance is too low to access"), ErrorKind.QUOTA),
+        (
+            400,
+            anthropic(
+                "invalid_request_error",
+                "You have reached your specified API usage limits. You will regain access on 2027-01-01 at 00:00 UTC.",
+            ),
+            ErrorKind.QUOTA,
+        ),
         # OpenAI and its likes, by code
         (401, openai("Incorrect API key provided", code="invalid_api_key"), ErrorKind.AUTHENTICATION),
         (429, openai("You exceeded your current quota", code="insufficient_quota"), ErrorKind.QUOTA),
@@ -318,6 +326,48 @@ def test_a_web_page_is_no_model_api() -> None:
 
 def test_a_missing_path_names_it() -> None:
     assert "has nothing at /v1/messages" in fault(404, '{"detail": "Not Found"}').detail
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "No endpoints found that support image input",
+        "This model is only supported in v1/responses and not in v1/chat/completions.",
+        "This is not a chat model and thus not supported in the v1/chat/completions endpoint. Did you mean v1/x?",
+    ],
+)
+def test_a_model_that_does_not_take_such_a_request_is_no_wrong_address(message: str) -> None:
+    failure = fault(404, openai(message))
+
+    assert (failure.kind, failure.detail) == (ErrorKind.INVALID_REQUEST, message)
+
+
+GEMINIS_QUOTA = (
+    "You exceeded your current quota, please check your plan and billing details. For more information on this error, "
+    "head to: https://ai.google.dev/gemini-api/docs/rate-limits.\n* Quota exceeded for metric: "
+    "generativelanguage.googleapis.com/generate_content_free_tier_requests, limit: {limit}, model: gemini-x\n"
+    "Please retry in 33.820058115s."
+)
+
+
+@pytest.mark.parametrize(("limit", "kind"), [(15, ErrorKind.RATE_LIMIT), (0, ErrorKind.QUOTA)])
+def test_gemini_says_for_how_long_it_wants_to_be_left_alone(limit: int, kind: ErrorKind) -> None:
+    details = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "33.8s"}]
+    message = GEMINIS_QUOTA.format(limit=limit)
+    body = [{"error": {"code": 429, "message": message, "status": "RESOURCE_EXHAUSTED", "details": details}}]
+
+    failure = fault(429, json.dumps(body))
+
+    assert (failure.kind, failure.retry_after_seconds) == (kind, 33.8)
+
+
+def test_what_the_server_behind_openrouter_said_is_told() -> None:
+    raw = anthropic("invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum")
+    body = {"error": {"message": "Provider returned error", "code": 400, "metadata": {"raw": raw}}}
+
+    for failure in (fault(400, json.dumps(body)), fault_of_event(body, keys=())):
+        assert failure.kind is ErrorKind.CONTEXT_EXCEEDED
+        assert failure.detail == "prompt is too long: 210000 tokens > 200000 maximum"
 
 
 def test_an_error_echoing_the_key_does_not_show_it() -> None:
