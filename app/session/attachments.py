@@ -20,6 +20,8 @@ from app.session.pdf import read_pdf
 MAX_FILE_BYTES: Final = 32 * 2**20
 MAX_TEXT_BYTES: Final = 10 * 2**20
 MAX_NAME_CHARS: Final = 200
+MAX_QUOTED_CHARS: Final = 60
+"""Of a name in a sentence before sending."""
 
 PDF: Final = "application/pdf"
 PICTURES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
@@ -231,4 +233,4 @@ def _reason(part: MediaPart) -> str:
 def _listed(names: Sequence[str]) -> str:
     if len(names) > 3:
         return f"{len(names)} files"
-    return " and ".join(f"“{shown_name(name)}”" for name in names)
+    return " and ".join(f"“{one_line(name, most_chars=MAX_QUOTED_CHARS)}”" for name in names)

@@ -24,6 +24,8 @@ _CHIP_WIDTH: Final = 240
 _LEAST_WIDTH: Final = 200
 _GAP: Final = 6
 _MOST_ROWS: Final = 3
+_MOST_HEIGHT: Final = 0.3
+"""Share of the page's height that the rows may take; one row is always shown."""
 _THUMBNAIL: Final = 36
 
 
@@ -47,6 +49,7 @@ class AttachmentTray(QScrollArea):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(self.tr("Attached files"))
         self._theme = theme
+        self._page_height = 0
         self._inner = QWidget()
         self._inner.setObjectName("attachmentTray")
         self.setWidget(self._inner)
@@ -59,6 +62,12 @@ class AttachmentTray(QScrollArea):
         for chip in self.chips:
             chip.set_theme(theme)
         self._lay_out()
+
+    def fit(self, *, page_height: int) -> None:
+        """Leave enough of a page of that height to the chat."""
+        if page_height != self._page_height:
+            self._page_height = page_height
+            self._lay_out()
 
     def add(self, chip: Chip, *, instead_of: Chip | None = None) -> None:
         """Show one more chip, at the end or in the place of another."""
@@ -124,7 +133,7 @@ class AttachmentTray(QScrollArea):
         self._lay_out()
 
     def _lay_out(self) -> None:
-        """Put the chips side by side in as many rows as they need, of which three are shown."""
+        """Put the chips side by side in as many rows as they need, of which at most three are shown."""
         gap, room = self._theme.px(_GAP), max(80, self.viewport().width())
         columns = max(1, (room + gap) // (self._theme.px(_LEAST_WIDTH) + gap))
         width = (room + gap) // columns - gap
@@ -136,8 +145,9 @@ class AttachmentTray(QScrollArea):
             chip.setGeometry(column * (width + gap), row * (height + gap), width, height)
         rows = -(-len(self.chips) // columns)
         self._inner.resize(room, max(0, rows * (height + gap) - gap))
-        shown = min(rows, _MOST_ROWS)
-        self.setFixedHeight(max(0, shown * (height + gap) - gap) + (height // 3 if rows > _MOST_ROWS else 0))
+        most = max(1, min(_MOST_ROWS, int(self._page_height * _MOST_HEIGHT) // (height + gap)))
+        shown = min(rows, most)
+        self.setFixedHeight(max(0, shown * (height + gap) - gap) + (height // 3 if rows > most else 0))
         self.setVisible(bool(self.chips))
 
 

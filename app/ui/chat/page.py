@@ -138,6 +138,10 @@ class ChatPage(QWidget):
     def shows_empty(self) -> bool:
         return self._stack.currentWidget() is self.empty
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.composer.tray.fit(page_height=event.size().height())
+
     def show_thumbnail(self, sha256: str, image: QImage) -> None:
         """Show a small square of an attached picture in the transcript."""
         self.transcript.set_thumbnail(sha256, image)

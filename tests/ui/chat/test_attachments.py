@@ -484,6 +484,22 @@ def test_at_most_twenty_files_go_with_a_message(desk: Desk, tmp_path: Path) -> N
     assert hint(desk) == "At most 20 files can go with one message."
 
 
+def test_many_files_leave_room_for_the_chat_in_a_small_window(desk: Desk, tmp_path: Path) -> None:
+    paths = [tmp_path / f"{number}.txt" for number in range(8)]
+    for number, path in enumerate(paths):
+        path.write_text(str(number))
+    give(desk, *paths)
+    settled(desk)
+    for height, rows in ((360, 1), (900, 3)):
+        desk.window.resize(360, height)
+        assert desk.window.height() == height
+        page = desk.window.page
+        assert composer(desk).tray.height() < (rows + 0.5) * (chips(desk)[0].height() + 6)
+        assert composer(desk).geometry().bottom() <= page.height()
+        assert page.empty.isVisible()
+        assert all(chip.width() <= composer(desk).tray.viewport().width() for chip in chips(desk))
+
+
 def test_what_the_model_cannot_see_is_said_before_sending(desk: Desk, tmp_path: Path) -> None:
     desk.provider.abilities = Abilities(sees_pictures=False)
     desk.restart()
