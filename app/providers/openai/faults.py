@@ -33,7 +33,16 @@ in a stream. No other key would help in the last case."""
 _MAY_GO: Final = ("stream_options", "reasoning", "include", "truncation", "store")
 """Fields a server may be asked without: it then only tells less. `store` and `truncation` say what is so by default
 wherever they are not known."""
-_UNKNOWN_FIELD: Final = re.compile(r"unsupported|not supported|not permitted|extra|unrecognized|unknown", re.IGNORECASE)
+_UNKNOWN_FIELD: Final = re.compile(
+    r"unsupported|not support|not permitted|not allowed|extra|unrecogni[sz]ed|not recogni[sz]ed|unknown|unexpected",
+    re.IGNORECASE,
+)
+_REPLAYED: Final = "input[].reasoning"
+"""Stands for the reasoning that goes back, as a field."""
+_NOT_TAKEN_BACK: Final = re.compile(
+    r"\bof type 'reasoning' was provided without its required following item\b"
+    r"|^The encrypted content .* could not be verified\b"
+)
 
 
 def fault_in_stream(body: object, *, keys: Collection[str] = ()) -> ProviderError:
@@ -51,24 +60,39 @@ def fault_of_status(
 def refused_field(status: int, text: str, body: object, sent: Mapping[str, object]) -> str | None:
     """Return the field of the request `sent` that a server does not take and that it can be asked without.
 
-    Told by `param`, or by the field's name; never by a loose word.
+    Told by `param`, or by words for a field that isn't known and its name; never by a loose word. A server that knows
+    `store` is never asked without it: it would keep the chat.
     """
     if status not in (400, 422):
         return None
-    param = text_in(_error_in(body), "param").partition(".")[0]
-    named = next((field for field in _MAY_GO if field in sent and (field == param or _names(text, field))), None)
-    if named is not None:
-        return named
-    is_renamed = "max_completion_tokens" in text and _UNKNOWN_FIELD.search(text) and _names(text, "max_tokens")
+    error = _error_in(body)
+    if _is_not_taken_back(error) and without(dict(sent), _REPLAYED) != sent:
+        return _REPLAYED
+    param = text_in(error, "param").partition(".")[0]
+    is_unknown = _UNKNOWN_FIELD.search(text) is not None
+    for field in _MAY_GO:
+        if field in sent and ((field == param and field != "store") or (is_unknown and _names(text, field))):
+            return field
+    is_renamed = is_unknown and "max_completion_tokens" in text and _names(text, "max_tokens")
     return "max_tokens" if is_renamed and "max_tokens" in sent else None
 
 
 def without(body: Json, field: str) -> Json:
     """Return a request without a field, or with the name that newer models have for it."""
+    if field == _REPLAYED:
+        items = body.get("input")
+        kept = [item for item in items if text_in(item, "type") != "reasoning"] if isinstance(items, list) else items
+        return {**body, "input": kept} if "input" in body else body
     rest = {name: value for name, value in body.items() if name != field}
     if field == "max_tokens" and field in body:
         rest["max_completion_tokens"] = body[field]
     return rest
+
+
+def _is_not_taken_back(error: object) -> bool:
+    """Say whether an error is about reasoning of an earlier reply, as after the key of another organisation."""
+    code, message = text_in(error, "code"), text_in(error, "message")
+    return code == "invalid_encrypted_content" or _NOT_TAKEN_BACK.search(message) is not None
 
 
 def _names(text: str, field: str) -> bool:
