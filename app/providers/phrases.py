@@ -156,6 +156,11 @@ _UNPAID: Final = _compiled(
     r"\bquota exceeded for metric: \S+, limit: 0\b",
 )
 
+_THINKING: Final = _compiled(
+    # Anthropic, of thinking that another model signed, as when a name has come to mean a newer model
+    r"\binvalid `?(?:signature|data)`? in `?(?:redacted_)?thinking`? block\b",
+    r"\bblocks in the latest assistant message cannot be modified\b",
+)
 _MORE_FOR_THE_MODEL: Final = _compiled(
     # OpenAI, of a model that only the other dialect serves
     r"\bnot supported in the v1/\S+ endpoint\b",
@@ -178,6 +183,11 @@ def says_no_model(text: str) -> bool:
 def says_unpaid(text: str) -> bool:
     """Say whether a server's words mean that credit or quota is used up."""
     return any(pattern.search(text) for pattern in _UNPAID)
+
+
+def says_thinking_is_refused(text: str) -> bool:
+    """Say whether a server's words mean that it does not take back thinking of earlier replies."""
+    return any(pattern.search(text) for pattern in _THINKING)
 
 
 def says_more_is_needed(text: str) -> bool:

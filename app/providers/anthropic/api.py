@@ -13,7 +13,7 @@ from app.domain.models import ModelCard
 from app.domain.request import ModelRequest
 from app.providers.anthropic.events import EventReader
 from app.providers.anthropic.listing import PAGE_MODELS, PATH, Page, read_page
-from app.providers.anthropic.wire import build
+from app.providers.anthropic.wire import build, without_thinking
 from app.providers.base import Piece
 from app.providers.faults import (
     fault_of_answer,
@@ -24,6 +24,7 @@ from app.providers.faults import (
 )
 from app.providers.http import Heartbeat, TimeLimits, make_client, proxy_of, time_limits
 from app.providers.network_faults import fault_of_exception
+from app.providers.phrases import says_thinking_is_refused
 from app.providers.quiet import QuietLimits, watch
 from app.settings.schema import Endpoint, ListedModel, Network
 
@@ -127,7 +128,7 @@ class AnthropicProvider:
         try:
             async with AsyncExitStack() as stack:
                 with heartbeat.hears():
-                    stream = await client.messages.create(**arguments, stream=True, extra_headers=_headers(key))
+                    stream = await _send(client, arguments, key)
                 await stack.enter_async_context(stream)
                 async with aclosing(self._read(stream, reader, key)) as pieces:
                     async for piece in pieces:
@@ -221,6 +222,23 @@ def _make_library_client(endpoint: Endpoint, key: str, http: "httpx2.AsyncClient
     # Those of ANTHROPIC_CUSTOM_HEADERS; the library has no other way to leave them out.
     client._custom_headers = {}
     return client
+
+
+async def _send(
+    client: "anthropic.AsyncAnthropic", arguments: dict[str, Any], key: str
+) -> "anthropic.AsyncStream[Any]":
+    """Return the answer as soon as its headers have come; asked once more without thinking that isn't taken back."""
+    import anthropic
+
+    stream: anthropic.AsyncStream[Any]
+    try:
+        stream = await client.messages.create(**arguments, stream=True, extra_headers=_headers(key))
+    except anthropic.BadRequestError as error:
+        rest: dict[str, Any] = without_thinking(arguments)
+        if rest == arguments or not says_thinking_is_refused(error.response.text):
+            raise
+        stream = await client.messages.create(**rest, stream=True, extra_headers=_headers(key))
+    return stream
 
 
 def _headers(key: str) -> "dict[str, str | anthropic.Omit]":

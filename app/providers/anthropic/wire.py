@@ -8,7 +8,7 @@ import base64
 import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Final, cast
 
 from app.domain.errors import BugError
 from app.domain.models import ModelCard
@@ -49,6 +49,16 @@ def build(request: ModelRequest, card: ModelCard | None) -> dict[str, object]:
             for tool in request.tools
         ]
     return arguments
+
+
+def without_thinking(arguments: Mapping[str, object]) -> dict[str, object]:
+    """Return the arguments of a request without the thinking of earlier replies. No message is empty then."""
+    messages = cast("list[dict[str, list[Block]]]", arguments["messages"])
+    kept = [
+        {**message, "content": [block for block in message["content"] if block["type"] not in _REPLAYED]}
+        for message in messages
+    ]
+    return {**arguments, "messages": kept}
 
 
 def _messages(request: ModelRequest) -> list[dict[str, object]]:

@@ -1,11 +1,13 @@
 """Anthropic's real library against the far end: replies, keys, lists of models."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from app.domain.errors import ErrorKind, ProviderError
-from app.domain.rows import Usage
+from app.domain.rows import ReasoningPart, Row, TextPart, Usage
 from app.providers.base import (
     ReasoningPiece,
     RemoteProvider,
@@ -36,7 +38,7 @@ from tests.fakes.farend import (
     whole,
 )
 from tests.fakes.farend import Usage as FarUsage
-from tests.unit.providers.anthropic.connect import CARD, KEY, ask, fail, provider, text_of
+from tests.unit.providers.anthropic.connect import CARD, HELLO, KEY, ask, fail, provider, text_of
 
 
 def end(reason: StopReason = StopReason.END) -> StopPiece:
@@ -210,6 +212,34 @@ async def test_a_stream_that_just_ends_has_no_stop(far: FarEnd, answer: Answer) 
 
     async with provider(far) as asked:
         assert await ask(asked) == [TextPiece("Hi")]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "messages.1.content.0: Invalid `signature` in `thinking` block",
+        "messages.1.content.0: Invalid signature in thinking block",
+        "messages.1.content.0: Invalid `data` in `redacted_thinking` block",
+        "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified",
+    ],
+)
+async def test_thinking_that_is_not_taken_back_is_left_out(far: FarEnd, words: str) -> None:
+    thought = ReasoningPart(text="Hm.", replay={"type": "thinking", "signature": "c2ln"})
+    reply_row = Row(id="r2", session="s", role="assistant", parts=(thought, TextPart(text="Yes.")))
+    refused = {"type": "error", "error": {"type": "invalid_request_error", "message": words}}
+    far.play(json_answer(refused, status=400), reply("Again."), json_answer(refused, status=400))
+
+    async with provider(far) as asked:
+        pieces = await ask(asked, replace(HELLO, rows=(*HELLO.rows, reply_row, *HELLO.rows)))
+        _, failure = await fail(asked)
+
+    assert text_of(pieces) == "Again."
+    sent: list[Any] = [received.json["messages"] for received in far.requests]
+    first, second, *others = ([message["content"] for message in messages] for messages in sent)
+    assert [block["type"] for block in first[1]] == ["thinking", "text"]
+    assert second[1] == [{"type": "text", "text": "Yes."}]
+    # Without any thinking there is nothing to leave out.
+    assert (failure.kind, len(others)) == (ErrorKind.INVALID_REQUEST, 1)
 
 
 async def test_one_connection_serves_many_requests(far: FarEnd) -> None:
