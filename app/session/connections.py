@@ -25,6 +25,7 @@ from app.providers.listing import list_chat_models
 from app.providers.registry import Offer, Registry
 from app.session.data_size import measure
 from app.session.trial import reach_endpoint, test_endpoint
+from app.settings.key_account import host_of
 from app.settings.key_text import strip_key
 from app.settings.schema import Endpoint, Settings
 from app.settings.secrets import Secrets
@@ -154,7 +155,15 @@ class Connections:
             catalogue=providers.catalogue,
         )
         listed = self._clock.now()
-        await self.change(lambda settings: with_endpoint(settings, endpoint_id, models=models, listed=listed))
+
+        def keep(settings: Settings) -> Settings:
+            now = settings.endpoint(endpoint_id)
+            # The address may have been changed meanwhile: that is another server's list then.
+            if now is None or now.base_url != endpoint.base_url:
+                return settings
+            return with_endpoint(settings, endpoint_id, models=models, listed=listed)
+
+        await self.change(keep)
         return len(models)
 
     async def data_report(self) -> DataReport:
@@ -183,10 +192,14 @@ class Connections:
             settings = await run_blocking(self._store.change, edit)
         except ValidationError as error:
             raise KnownError(f"This can't be a setting: {error.errors()[0]['msg']}.") from error
-        if settings != self._settings:
+        before = self._settings
+        if settings != before:
             self._settings = settings
             self._offer()
             self._emit(SettingsChanged())
+            for endpoint in before.endpoints if before is not None else ():
+                if endpoint.key_kept and settings.endpoint(endpoint.id) is None:
+                    self._tasks.spawn(self._forget_key(endpoint), name=f"forget the key of {endpoint.id}")
         return settings
 
     def _offer(self) -> None:
@@ -243,13 +256,21 @@ class Connections:
         await self._secrets.delete(endpoint)
         return await self._note_key(endpoint, KeyPlace.NONE)
 
+    async def _forget_key(self, endpoint: Endpoint) -> None:
+        """Delete the key of an endpoint that is gone; one that can't be deleted is never sent anywhere else."""
+        with contextlib.suppress(KnownError):
+            await self._secrets.delete(endpoint)
+
     async def _note_key(self, endpoint: Endpoint, place: KeyPlace) -> KeyState:
         """Keep where the key is now, and have whoever sends with it look again. Raises StorageError."""
         kept: KeptAt = "store" if place is KeyPlace.STORE else "file" if place is KeyPlace.FILE else ""
+        host = host_of(endpoint) if kept else ""
         assert self._providers is not None
         self._providers.note_key(endpoint.id)
         before = self._settings
-        settings = await self.change(lambda settings: with_endpoint(settings, endpoint.id, key_kept=kept))
+        settings = await self.change(
+            lambda settings: with_endpoint(settings, endpoint.id, key_kept=kept, key_host=host)
+        )
         if settings == before:
             self._offer()
             self._emit(SettingsChanged())

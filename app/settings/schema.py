@@ -51,6 +51,8 @@ class Endpoint(_Kept):
     needs_key: bool = True
     key_kept: Literal["", "store", "file"] = ""
     """Where a key was saved last, so that nobody need be asked at start-up."""
+    key_host: str = ""
+    """Host and port that key was entered for; it is sent to no other."""
     verify: bool = True
     """Off: its certificate is not checked."""
     models: tuple[ListedModel, ...] = ()

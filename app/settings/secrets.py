@@ -7,6 +7,7 @@ from typing import Final, Protocol, assert_never
 from app.aio import run_blocking
 from app.domain.connections import KeyPlace, KeyState
 from app.domain.errors import BugError, KnownError
+from app.settings.key_account import account_of, former_account, kept_at
 from app.settings.key_environment import KeyEnvironment, variable_for
 from app.settings.key_file import KeyFile
 from app.settings.key_memory import Kept, KeyMemory
@@ -20,6 +21,7 @@ SAVE_SECONDS: Final = 60.0
 """Longer, as a prompt of the key store may be open and the person who just asked is there to answer it."""
 
 NO_ANSWER: Final = "The key store did not answer; it may be waiting for you to unlock it."
+FORMER: Final = "The key that is kept was entered for {host}. It is sent nowhere else: enter the key for this address."
 FOR_NOW: Final = "You can keep the key only for this session instead."
 
 
@@ -76,8 +78,8 @@ class Secrets:
         found = self._environment.get(endpoint)
         if found:
             return found
-        kept = self._memory.get(endpoint.id)
-        if kept is None and (endpoint.needs_key or endpoint.key_kept):
+        kept = self._memory.get(account_of(endpoint))
+        if kept is None and (endpoint.needs_key or kept_at(endpoint)):
             kept = await self._find(endpoint)
         return None if kept is None else kept.key
 
@@ -98,7 +100,8 @@ class Secrets:
 
     def may_have_key(self, endpoint: Endpoint) -> bool:
         """Whether there is reason to expect a key, without asking anybody: for lists at start-up."""
-        return bool(endpoint.key_kept or self._memory.get(endpoint.id) is not None or self._environment.get(endpoint))
+        is_known = self._memory.get(account_of(endpoint)) is not None
+        return bool(kept_at(endpoint) or is_known or self._environment.get(endpoint))
 
     async def save(self, endpoint: Endpoint, key: str, place: KeyPlace) -> None:
         """Keep `key` at `place` and nowhere else. Raises KnownError; nothing is kept then.
@@ -119,17 +122,16 @@ class Secrets:
                 raise BugError(f"no key can be saved at {place}")
             case _:
                 assert_never(place)
+        await self._forget_former(endpoint)
 
     async def delete(self, endpoint: Endpoint) -> None:
         """Forget the key wherever it is kept but in the environment. Raises KnownError."""
-        account = endpoint.id
-        is_unknown = self._memory.get(account) is None and endpoint.needs_key and endpoint.key_kept != "file"
-        wish = self._memory.wish_anew(account)
-        if is_unknown or self._may_be_in_store(endpoint):
-            await self._delete_in_store(account, seconds=self._save_seconds)
-        await run_blocking(self._file.delete, account)
-        self._memory.settle(account, None, wish=wish)
-        self._left_over.pop(account, None)
+        account = account_of(endpoint)
+        is_unknown = self._memory.get(account) is None and endpoint.needs_key and kept_at(endpoint) != "file"
+        may_be_in_store = is_unknown or self._may_be_in_store(endpoint)
+        await self._forget(account, is_in_store=may_be_in_store, seconds=self._save_seconds)
+        if former := former_account(endpoint):
+            await self._forget(former, is_in_store=endpoint.key_kept == "store", seconds=self._save_seconds)
 
     def note(self, key: str) -> None:
         """Count a key that is not kept, such as one that is only tried, among the known ones."""
@@ -144,21 +146,22 @@ class Secrets:
 
     async def _find(self, endpoint: Endpoint) -> Kept | None:
         """Return the key from memory, or from where it was saved. Raises KnownError."""
-        kept = self._memory.get(endpoint.id)
+        account = account_of(endpoint)
+        kept = self._memory.get(account)
         if kept is not None:
             return kept
-        if endpoint.key_kept == "file":
-            kept = await self._find_in_file(endpoint.id)
+        if kept_at(endpoint) == "file":
+            kept = await self._find_in_file(account)
         if kept is not None:
             return kept
-        work = self._reading(endpoint.id)
+        work = self._reading(account)
         try:
             kept = await self._reads.run(work, seconds=self._read_seconds, unanswered=NO_ANSWER)
         except KnownError:
-            kept = await self._find_in_file(endpoint.id)
+            kept = await self._find_in_file(account)
             if kept is None:
                 raise
-        return kept or await self._find_in_file(endpoint.id)
+        return kept or await self._find_in_file(account)
 
     def _reading(self, account: str) -> "Callable[[], Kept | None]":
         """Return the work of asking the store, which remembers what it finds even if it comes back late."""
@@ -193,6 +196,8 @@ class Secrets:
 
     def _state_of(self, endpoint: Endpoint, kept: Kept | None, problem: str) -> KeyState:
         place = KeyPlace.NONE if kept is None else kept.place
+        if place is KeyPlace.NONE and former_account(endpoint):
+            problem = problem or FORMER.format(host=endpoint.key_host)
         if self._store_name == "" and place in (KeyPlace.NONE, KeyPlace.SESSION):
             problem = problem or NO_STORE
         if place is KeyPlace.FILE:
@@ -201,13 +206,13 @@ class Secrets:
             place,
             store_name=self._store_name or "",
             ending="" if kept is None else ending_of(kept.key),
-            problem=self._left_over.get(endpoint.id, "") or problem,
+            problem=self._left_over.get(account_of(endpoint), "") or problem,
         )
 
     # --- keeping and forgetting ---
 
     async def _save_in_store(self, endpoint: Endpoint, kept: Kept) -> None:
-        account = endpoint.id
+        account = account_of(endpoint)
         before = self._memory.get(account)
         wish = self._memory.wish_anew(account)
 
@@ -240,7 +245,7 @@ class Secrets:
 
     async def _save_in_memory(self, endpoint: Endpoint, kept: Kept) -> None:
         """Keep a key until Muntin ends; a store that does not let go of an older one is no reason to refuse."""
-        account = endpoint.id
+        account = account_of(endpoint)
         was_in_store = self._may_be_in_store(endpoint)
         wish = self._memory.wish_anew(account)
         await run_blocking(self._file.delete, account)
@@ -253,7 +258,7 @@ class Secrets:
                 self._left_over[account] = f"The key saved before is still in the key store. {error}"
 
     async def _save_in_file(self, endpoint: Endpoint, kept: Kept) -> None:
-        account = endpoint.id
+        account = account_of(endpoint)
         was_in_store = self._may_be_in_store(endpoint)
         wish = self._memory.wish_anew(account)
         await run_blocking(self._file.put, account, kept.key)
@@ -268,8 +273,26 @@ class Secrets:
 
     def _may_be_in_store(self, endpoint: Endpoint) -> bool:
         """Whether there is reason to ask the store to forget a key; asking may open a prompt."""
-        kept = self._memory.get(endpoint.id)
-        return endpoint.key_kept == "store" or (kept is not None and kept.place is KeyPlace.STORE)
+        kept = self._memory.get(account_of(endpoint))
+        return kept_at(endpoint) == "store" or (kept is not None and kept.place is KeyPlace.STORE)
+
+    async def _forget(self, account: str, *, is_in_store: bool, seconds: float) -> None:
+        wish = self._memory.wish_anew(account)
+        if is_in_store:
+            await self._delete_in_store(account, seconds=seconds)
+        await run_blocking(self._file.delete, account)
+        self._memory.settle(account, None, wish=wish)
+        self._left_over.pop(account, None)
+
+    async def _forget_former(self, endpoint: Endpoint) -> None:
+        """Forget the key of an address the endpoint has no more; that it stays is no reason to refuse the new one."""
+        former = former_account(endpoint)
+        if not former:
+            return
+        try:
+            await self._forget(former, is_in_store=endpoint.key_kept == "store", seconds=self._read_seconds)
+        except KnownError as error:
+            self._left_over[account_of(endpoint)] = f"The key for the address before is still kept. {error}"
 
     async def _delete_in_store(self, account: str, *, seconds: float) -> None:
         def forget() -> None:

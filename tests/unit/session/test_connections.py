@@ -17,10 +17,11 @@ from app.providers.discovery import Ports
 from app.providers.registry import Registry
 from app.session.connections import Connections, with_endpoint
 from app.session.inputs import Refused
-from app.settings.schema import Appearance, Endpoint, General, ListedModel, ModelSettings, Settings
+from app.settings.key_account import account_of
+from app.settings.schema import OPENAI, Appearance, Endpoint, General, ListedModel, ModelSettings, Settings
 from tests.fakes.clock import FakeClock
 from tests.fakes.connections import MemoryStore, make_connections
-from tests.fakes.farend import FarEnd, Hold, Stall, reply
+from tests.fakes.farend import FarEnd, Hold, Stall, json_answer, reply
 from tests.fakes.scripted import ScriptedProvider
 from tests.fakes.scripted import reply as scripted_reply
 from tests.unit.session.conftest import Chat, Program, until
@@ -315,7 +316,7 @@ async def test_another_key_is_sent_by_another_provider(desk: Desk) -> None:
 
 
 async def test_a_key_found_in_the_key_store_by_looking_puts_its_models_on_offer(desk: Desk) -> None:
-    desk.store.kept["openai"] = KEY
+    desk.store.kept[account_of(OPENAI)] = KEY
     assert await desk.offered() == ["scripted/model"]
     assert (await desk.connections.key_state("openai")).place is KeyPlace.STORE
     assert "openai/gpt-6-sol" in await desk.offered()
@@ -326,6 +327,43 @@ async def test_a_key_for_a_provider_that_is_gone_is_refused(desk: Desk) -> None:
     for call in (desk.connections.key_state("gone"), desk.connections.delete_key("gone")):
         with pytest.raises(KnownError, match="no provider “gone”"):
             await call
+
+
+async def test_a_key_does_not_follow_its_provider_to_another_address(desk: Desk) -> None:
+    async with FarEnd() as first, FarEnd() as second:
+        await desk.connections.change(adding(with_key_at(first.url)))
+        await desk.connections.save_key("far", KEY, KeyPlace.STORE)
+        moved = await desk.connections.change(
+            lambda settings: with_endpoint(settings, "far", base_url=f"{second.url}/v1")
+        )
+        endpoint = moved.endpoint("far")
+        assert endpoint is not None
+        report = await desk.connections.test(endpoint)
+        state = await desk.connections.key_state("far")
+        assert (report.passed, second.requests) == (False, [])
+        assert state.place is KeyPlace.NONE
+        assert f"127.0.0.1:{first.port}" in state.problem
+        assert "far/far-large" not in await desk.offered()
+
+
+async def test_a_key_for_a_new_address_is_not_sent_to_the_old_one(desk: Desk) -> None:
+    """A turn that waits for its next try still has the provider of the address there was."""
+    async with FarEnd() as first, FarEnd() as second:
+        await desk.connections.change(adding(with_key_at(first.url)))
+        await desk.connections.save_key("far", KEY, KeyPlace.SESSION)
+        waiting, _ = desk.registry.find("far/far-large")
+        await desk.connections.change(lambda settings: with_endpoint(settings, "far", base_url=f"{second.url}/v1"))
+        await desk.connections.save_key("far", f"{KEY}-new", KeyPlace.SESSION)
+        assert await heard(waiting)
+        assert [request.header("authorization") for request in first.requests] == [f"Bearer {KEY}"]
+        assert second.requests == []
+
+
+async def test_the_key_of_a_provider_that_is_removed_is_deleted(desk: Desk) -> None:
+    await desk.connections.change(adding(BOX))
+    await desk.connections.save_key("box", KEY, KeyPlace.STORE)
+    await desk.connections.change(lambda settings: settings.model_copy(update={"endpoints": settings.endpoints[:-1]}))
+    await until(lambda: desk.store.kept == {})
 
 
 # --- the data folder ---
@@ -357,6 +395,11 @@ async def test_an_empty_data_folder_has_nothing_in_it(desk: Desk) -> None:
 # --- servers ---
 
 
+def with_key_at(url: str) -> Endpoint:
+    models = (ListedModel(id="far-large"),)
+    return Endpoint(id="far", name="Far", base_url=f"{url}/v1", models=models)
+
+
 def server_at(url: str, *, endpoint_id: str = "far") -> Endpoint:
     return Endpoint(id=endpoint_id, name="Far", maker="ollama", base_url=f"{url}/v1", needs_key=False)
 
@@ -383,6 +426,21 @@ async def test_a_server_is_found_added_listed_and_tested(tmp_path: Path) -> None
     assert far_endpoint is not None
     assert far_endpoint.listed == desk.clock.now()
     await desk.close()
+
+
+async def test_a_list_is_not_kept_for_an_address_it_is_not_of(desk: Desk) -> None:
+    hold = Hold()
+    async with FarEnd() as far:
+        far.play(json_answer({"data": [{"id": "far-large"}]}).but(Stall(hold, before_headers=True)), path="/models")
+        await desk.connections.change(adding(server_at(far.url)))
+        asking = asyncio.gather(desk.connections.refresh_models("far"))
+        await hold.reached()
+        await desk.connections.change(lambda settings: with_endpoint(settings, "far", base_url="http://127.0.0.1:9/v1"))
+        hold.release()
+        assert list(await asking) == [1]
+    far_endpoint = (await desk.connections.settings()).endpoint("far")
+    assert far_endpoint is not None
+    assert (far_endpoint.models, far_endpoint.listed) == ((), None)
 
 
 async def test_a_list_that_fails_leaves_the_old_one(desk: Desk) -> None:

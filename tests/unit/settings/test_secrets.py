@@ -12,6 +12,7 @@ import pytest
 
 from app.domain.connections import KeyPlace
 from app.domain.errors import BugError, KnownError
+from app.settings.key_account import account_of, host_of
 from app.settings.schema import ANTHROPIC, OPENAI, Endpoint
 from app.settings.secrets import Secrets
 from tests.fakes.connections import MemoryStore
@@ -92,7 +93,7 @@ def mode_of(path: Path) -> int:
 
 
 async def test_the_environment_comes_first_and_is_shown_as_such(store: FakeStore, path: Path) -> None:
-    store.kept["anthropic"] = KEY
+    store.kept[account_of(ANTHROPIC)] = KEY
     secrets = make(store, path, environ=VENDORS)
 
     assert await secrets.key(ANTHROPIC) == VENDORS["ANTHROPIC_API_KEY"]
@@ -138,7 +139,7 @@ async def test_each_vendor_gets_its_own_key_whatever_the_endpoint_says_it_is(sto
 
 
 async def test_a_variable_that_holds_no_key_is_said_and_passed_over(store: FakeStore, path: Path) -> None:
-    store.kept["openai"] = KEY
+    store.kept[account_of(OPENAI)] = KEY
     secrets = make(store, path, environ={"OPENAI_API_KEY": "two words", "ANTHROPIC_API_KEY": " \n"})
 
     state = await secrets.state(OPENAI)
@@ -153,7 +154,7 @@ async def test_a_variable_that_holds_no_key_is_said_and_passed_over(store: FakeS
 
 
 async def test_the_key_store_is_asked_once(secrets: Secrets, store: FakeStore) -> None:
-    store.kept["openai"] = KEY
+    store.kept[account_of(OPENAI)] = KEY
 
     assert [await secrets.key(OPENAI) for _ in range(3)] == [KEY] * 3
     state = await secrets.state(OPENAI)
@@ -164,15 +165,15 @@ async def test_the_key_store_is_asked_once(secrets: Secrets, store: FakeStore) -
         "6789",
         "",
     )
-    assert store.asked == ["get openai"]
+    assert store.asked == [f"get {account_of(OPENAI)}"]
 
 
 async def test_two_who_ask_at_the_same_time_ask_the_store_once(secrets: Secrets, store: FakeStore) -> None:
-    store.kept["openai"] = KEY
+    store.kept[account_of(OPENAI)] = KEY
 
     assert list(await asyncio.gather(secrets.key(OPENAI), secrets.key(OPENAI))) == [KEY, KEY]
 
-    assert store.asked == ["get openai"]
+    assert store.asked == [f"get {account_of(OPENAI)}"]
 
 
 async def test_a_server_without_a_key_asks_nobody(secrets: Secrets, store: FakeStore) -> None:
@@ -180,13 +181,13 @@ async def test_a_server_without_a_key_asks_nobody(secrets: Secrets, store: FakeS
     assert not secrets.may_have_key(LOCAL)
     assert store.asked == []
 
-    store.kept["local"] = KEY
+    store.kept[account_of(LOCAL)] = KEY
     assert await secrets.key(LOCAL.model_copy(update={"key_kept": "store"})) == KEY
 
 
 async def test_a_key_that_was_not_there_is_looked_for_again(secrets: Secrets, store: FakeStore) -> None:
     assert await secrets.key(OPENAI) is None
-    store.kept["openai"] = KEY
+    store.kept[account_of(OPENAI)] = KEY
 
     assert await secrets.key(OPENAI) == KEY
 
@@ -211,8 +212,8 @@ async def test_a_key_is_kept_where_it_was_asked_for(
     state = await secrets.state(OPENAI)
     assert (state.place, state.ending, state.problem) == (place, "6789", "")
     assert await secrets.key(OPENAI) == KEY
-    assert (store.kept == {"openai": KEY}) == (place is KeyPlace.STORE)
-    assert in_file(path) == ({"openai": KEY} if place is KeyPlace.FILE else None)
+    assert (store.kept == {account_of(OPENAI): KEY}) == (place is KeyPlace.STORE)
+    assert in_file(path) == ({account_of(OPENAI): KEY} if place is KeyPlace.FILE else None)
     later = make(store, path)
     assert await later.key(OPENAI) == (None if place is KeyPlace.SESSION else KEY)
     assert (await later.state(OPENAI)).place == (KeyPlace.NONE if place is KeyPlace.SESSION else place)
@@ -231,8 +232,8 @@ async def test_a_key_never_lies_in_two_places(
     await secrets.save(OPENAI, KEY, after)
 
     assert await secrets.key(OPENAI) == KEY
-    assert store.kept.get("openai") == (KEY if after is KeyPlace.STORE else None)
-    assert (in_file(path) or {}).get("openai") == (KEY if after is KeyPlace.FILE else None)
+    assert store.kept.get(account_of(OPENAI)) == (KEY if after is KeyPlace.STORE else None)
+    assert (in_file(path) or {}).get(account_of(OPENAI)) == (KEY if after is KeyPlace.FILE else None)
     assert await secrets.key(ANTHROPIC) == OTHER
 
 
@@ -263,7 +264,7 @@ async def test_a_deleted_key_is_gone_from_everywhere(
 
 
 async def test_a_key_of_an_earlier_session_can_be_deleted(store: FakeStore, path: Path) -> None:
-    store.kept["openai"] = KEY
+    store.kept[account_of(OPENAI)] = KEY
 
     await make(store, path).delete(OPENAI)
 
@@ -413,7 +414,7 @@ async def test_a_key_that_can_t_be_deleted_stays(secrets: Secrets, store: FakeSt
 
 
 async def test_what_somebody_else_put_into_the_store_is_looked_at(secrets: Secrets, store: FakeStore) -> None:
-    store.kept |= {"openai": f"{KEY}\n", "anthropic": "no key at all"}
+    store.kept |= {account_of(OPENAI): f"{KEY}\n", account_of(ANTHROPIC): "no key at all"}
 
     assert await secrets.key(OPENAI) == KEY
     with pytest.raises(KnownError, match=r"^What Test store keeps for Muntin can't be used as a key\."):
@@ -422,7 +423,7 @@ async def test_what_somebody_else_put_into_the_store_is_looked_at(secrets: Secre
 
 async def test_a_silent_key_store_is_waited_for_only_so_long(store: FakeStore, path: Path) -> None:
     secrets = make(store, path, seconds=0.05)
-    store.kept["openai"] = KEY
+    store.kept[account_of(OPENAI)] = KEY
     store.gate.clear()
 
     with pytest.raises(KnownError, match="did not answer"):
@@ -430,7 +431,7 @@ async def test_a_silent_key_store_is_waited_for_only_so_long(store: FakeStore, p
     # One thread waits for the store, however often it is asked for.
     for _ in range(3):
         assert "did not answer" in (await secrets.state(ANTHROPIC)).problem
-    assert store.asked == ["get openai"]
+    assert store.asked == [f"get {account_of(OPENAI)}"]
     assert sum(thread.name == "key store, reading" for thread in threading.enumerate()) == 1
     # The pool of the loop is not used up.
     assert await asyncio.to_thread(lambda: 1) == 1
@@ -438,7 +439,7 @@ async def test_a_silent_key_store_is_waited_for_only_so_long(store: FakeStore, p
     store.gate.set()
     await until(lambda: KEY in secrets.known())
     assert await secrets.key(OPENAI) == KEY
-    assert store.asked == ["get openai"]
+    assert store.asked == [f"get {account_of(OPENAI)}"]
 
 
 async def test_who_stops_waiting_leaves_nothing_behind(store: FakeStore, path: Path) -> None:
@@ -496,14 +497,14 @@ async def test_a_save_that_comes_through_late_does_not_undo_what_was_asked_since
                 await secrets.save(OPENAI, KEY, KeyPlace.STORE)
     store.gate.set()
 
-    await until(lambda: "delete openai" in store.asked and "openai" not in store.kept)
+    await until(lambda: f"delete {account_of(OPENAI)}" in store.asked and account_of(OPENAI) not in store.kept)
     assert await secrets.key(OPENAI) == (KEY if change in ("session", "file") else None)
-    assert in_file(path) == ({"openai": KEY} if change == "file" else None)
+    assert in_file(path) == ({account_of(OPENAI): KEY} if change == "file" else None)
 
 
 async def test_a_delete_that_comes_through_late_is_noticed(store: FakeStore, path: Path) -> None:
     secrets = make(store, path, seconds=0.05)
-    store.kept["openai"] = KEY
+    store.kept[account_of(OPENAI)] = KEY
     assert await secrets.key(OPENAI) == KEY
     store.gate.clear()
 
@@ -581,4 +582,97 @@ async def test_a_file_that_can_t_be_read_is_said(secrets: Secrets, path: Path) -
     with refusing(path), pytest.raises(KnownError, match="The file of keys can't be read"):
         await secrets.save(OPENAI, KEY, KeyPlace.FILE)
 
-    assert in_file(path) == {"anthropic": OTHER}
+    assert in_file(path) == {account_of(ANTHROPIC): OTHER}
+
+
+# --- for which server ---
+
+HOME = Endpoint(id="home", name="Home", base_url="https://models.example.org/v1")
+MOVED = HOME.model_copy(update={"base_url": "https://models.example.net/v1"})
+
+
+def kept_for(endpoint: Endpoint, place: KeyPlace) -> dict[str, str]:
+    """Return what the settings say once a key of `endpoint` is kept at `place`."""
+    kept = {KeyPlace.STORE: "store", KeyPlace.FILE: "file"}.get(place, "")
+    return {"key_kept": kept, "key_host": host_of(endpoint) if kept else ""}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(
+    "base_url",
+    [
+        "https://models.example.net/v1",
+        "https://models.example.org:8443/v1",
+        "http://models.example.org/v1",
+        "https://models.example.org.example.net/v1",
+        "https://sub.models.example.org/v1",
+        "https://models.example.org@example.net/v1",
+        "https://[bad/v1",
+        "",
+    ],
+)
+@pytest.mark.parametrize("restarted", [False, True])
+async def test_a_key_is_sent_to_no_address_but_the_one_it_was_entered_for(
+    secrets: Secrets, store: FakeStore, path: Path, place: KeyPlace, base_url: str, restarted: bool
+) -> None:
+    await secrets.save(HOME, KEY, place)
+    moved = HOME.model_copy(update={"base_url": base_url, **kept_for(HOME, place)})
+    asked = make(store, path) if restarted else secrets
+
+    assert await asked.key(moved) is None
+    assert not asked.may_have_key(moved)
+    assert (await asked.state(moved)).place is KeyPlace.NONE
+
+
+@pytest.mark.parametrize(
+    "base_url", ["https://models.example.org", "https://MODELS.example.org.:443/v2", "https://models.example.org/v1/"]
+)
+async def test_a_key_holds_for_every_path_of_its_server(secrets: Secrets, base_url: str) -> None:
+    await secrets.save(HOME, KEY, KeyPlace.STORE)
+
+    assert await secrets.key(HOME.model_copy(update={"base_url": base_url})) == KEY
+
+
+@pytest.mark.parametrize("place", [KeyPlace.STORE, KeyPlace.FILE])
+async def test_an_address_that_was_changed_by_mistake_can_be_changed_back(
+    secrets: Secrets, store: FakeStore, path: Path, place: KeyPlace
+) -> None:
+    await secrets.save(HOME, KEY, place)
+    later = make(store, path)
+    noted = kept_for(HOME, place)
+
+    state = await later.state(MOVED.model_copy(update=noted))
+    assert state.place is KeyPlace.NONE
+    assert "was entered for models.example.org:443" in state.problem
+    assert await later.key(HOME.model_copy(update=noted)) == KEY
+
+
+@pytest.mark.parametrize("place", [KeyPlace.STORE, KeyPlace.FILE])
+@pytest.mark.parametrize("after", [*PLACES, None])
+async def test_no_key_of_an_earlier_address_is_left_behind(
+    secrets: Secrets, store: FakeStore, path: Path, place: KeyPlace, after: KeyPlace | None
+) -> None:
+    await secrets.save(HOME, OTHER, place)
+    later = make(store, path)
+    moved = MOVED.model_copy(update=kept_for(HOME, place))
+
+    if after is None:
+        await later.delete(moved)
+    else:
+        await later.save(moved, KEY, after)
+
+    assert account_of(HOME) not in store.kept | (in_file(path) or {})
+    assert await later.key(moved) == (KEY if after is not None else None)
+
+
+async def test_a_key_of_an_earlier_address_that_stays_is_said(secrets: Secrets, store: FakeStore, path: Path) -> None:
+    await secrets.save(HOME, OTHER, KeyPlace.STORE)
+    later = make(store, path)
+    moved = MOVED.model_copy(update=kept_for(HOME, KeyPlace.STORE))
+    store.refusal = "The store is locked."
+
+    await later.save(moved, KEY, KeyPlace.SESSION)
+
+    store.refusal = ""
+    assert await later.key(moved) == KEY
+    assert "still kept" in (await later.state(moved)).problem
