@@ -91,8 +91,12 @@ class KeyBox(QWidget):
 
     def set_endpoint(self, endpoint: Endpoint) -> None:
         """Take over what has changed about the provider."""
+        has_moved = endpoint.base_url != self._endpoint.base_url
         self._endpoint = endpoint
-        if self._state is not None:
+        if has_moved:
+            # A key holds for the address it was entered for.
+            self.ask()
+        elif self._state is not None:
             self.show_state(self._state)
 
     def show_state(self, state: KeyState) -> None:

@@ -71,6 +71,19 @@ def test_a_key_can_be_removed(desk: SettingsDesk) -> None:
     assert desk.store.kept == {}
 
 
+def test_a_key_does_not_go_along_to_another_address(desk: SettingsDesk) -> None:
+    form = desk.open_provider("openai")
+    desk.qtbot.keyClicks(form.key.field, KEY)
+    desk.click(form.key.save)
+    desk.until(form.key.remove.isVisible)
+    desk.write(form.address.field, "https://gateway.example.com/v1")
+    desk.until(lambda: form.key.sentence.text() == "No key yet")
+    assert "was entered for api.openai.com:443" in form.key.problem.text()
+    desk.write(form.address.field, "https://api.openai.com/v1")
+    desk.until(lambda: form.key.sentence.text() == "Saved in Test store (…abcd)")
+    assert form.key.problem.text() == ""
+
+
 def test_a_key_from_outside_is_named_and_can_not_be_changed(desk: SettingsDesk) -> None:
     desk.environ["ANTHROPIC_API_KEY"] = KEY
     desk.restart()
