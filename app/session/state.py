@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from app.domain.chats import TurnState
 from app.domain.rows import Flag, Kind, Row, TextPart, ToolPart
+from app.domain.text import is_blank
 from app.history.reader import Entry, RowEntry
 from app.history.sidecars import SessionMeta
 
@@ -69,9 +70,9 @@ def is_continuation(row: Row) -> bool:
 
 
 def is_sendable(row: Row) -> bool:
-    """Whether a model is sent anything of a reply: words, or a whole call. Reasoning alone is never sent back."""
+    """Whether a model is sent anything of a reply: words, or a whole call. Reasoning or white space alone never is."""
     return any(
-        (isinstance(part, TextPart) and bool(part.text)) or (isinstance(part, ToolPart) and is_whole_call(part))
+        (isinstance(part, TextPart) and not is_blank(part.text)) or (isinstance(part, ToolPart) and is_whole_call(part))
         for part in row.parts
     )
 

@@ -19,6 +19,7 @@ from app.domain.rows import (
     ToolState,
     Usage,
 )
+from app.domain.text import clean_text
 from app.history.partial import SAVE_INTERVAL_SECONDS, PartialFile
 from app.providers.base import (
     Piece,
@@ -138,7 +139,8 @@ class Stretch:
     replay: dict[str, object] | None = None
 
     def part(self) -> TextPart | ReasoningPart:
-        text = "".join(self.chunks)
+        # A character may have been cut in two between chunks.
+        text = clean_text("".join(self.chunks))
         return TextPart(text=text) if self.kind == "text" else ReasoningPart(text=text, replay=self.replay)
 
 

@@ -34,6 +34,11 @@ def test_a_reply_of_reasoning_alone_is_not_sent() -> None:
     assert [row.role for row in assemble(window, CARD).rows] == ["user"]
 
 
+def test_a_reply_of_white_space_alone_is_not_sent() -> None:
+    window = [user(TextPart(text="q")), answer(TextPart(text="\n\n"))]
+    assert [row.role for row in assemble(window, CARD).rows] == ["user"]
+
+
 def test_a_call_keeps_its_result_whatever_model_gets_it() -> None:
     call = ToolPart(call_id="c", name="look", input={"a": 1}, state="done", output="seen")
     for card in (CARD, OTHER):

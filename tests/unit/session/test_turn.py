@@ -610,6 +610,17 @@ async def test_replay_data_closes_its_stretch_of_reasoning(program: Program) -> 
     assert parts == [("one", {"n": 1}), ("two", {"n": 2}), ("", {"hidden": 3})]
 
 
+async def test_a_character_cut_in_two_is_whole_for_the_model(program: Program) -> None:
+    chat = await program.new_chat()
+    program.provider.play(reply("a\ud83d", "\ude00b"), reply("ok"))
+
+    await chat.say("hi")
+    await chat.say("again")
+
+    assert chat.rows()[1].text == "a\U0001f600b"
+    assert program.provider.requests[1].rows[1].text == "a\U0001f600b"
+
+
 async def test_silence_is_told_and_nothing_of_it_is_kept(program: Program) -> None:
     chat = await program.new_chat()
     program.provider.play([QuietPiece(60), QuietPiece(90), *reply("ok")])
