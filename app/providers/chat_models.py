@@ -5,10 +5,15 @@ from collections.abc import Iterable
 from typing import Final
 
 from app.providers.catalogue import Catalogue, undated
+from app.providers.redaction import one_line
 from app.settings.schema import ListedModel, Maker
 
 MAX_MODELS: Final = 200
 """Of one endpoint; a longer list is cut."""
+MAX_ID_CHARS: Final = 200
+MAX_NAME_CHARS: Final = 80
+MAX_TOKENS: Final = 100_000_000
+"""More than any model takes; a figure beyond it is none."""
 
 _OPENAI_CHAT: Final = re.compile(r"(?:ft:)?(?:gpt-\d|chatgpt-|chat-latest|gpt-chat-|o\d)")
 """How OpenAI's models for text begin. What begins otherwise is for other uses: text-embedding-, whisper-,
@@ -27,7 +32,7 @@ def chat_models(models: Iterable[ListedModel], maker: Maker, catalogue: Catalogu
     Of OpenAI's hundreds only those for text, without the dated twins of what is listed undated, in the order of
     the catalogue and then by name. Other lists are short and in an order that means something.
     """
-    by_id = {model.id: model for model in models}
+    by_id = {model.id: model for model in map(_fit, models) if _can_be_asked(model.id)}
     if maker == "openai":
         chosen = [model for model in by_id.values() if _is_openai_chat(model.id) and not _is_twin(model.id, by_id)]
         order = {entry.id: place for place, entry in enumerate(catalogue.of_maker("openai"))}
@@ -35,6 +40,22 @@ def chat_models(models: Iterable[ListedModel], maker: Maker, catalogue: Catalogu
     else:
         chosen = list(by_id.values())
     return tuple(chosen[:MAX_MODELS])
+
+
+def without_wild_figures(model: ListedModel) -> ListedModel:
+    """Return `model` without figures that no model has."""
+    wild = {name: None for name in ("limit", "max_output") if (getattr(model, name) or 0) > MAX_TOKENS}
+    return model.model_copy(update=wild)
+
+
+def _can_be_asked(model: str) -> bool:
+    return 0 < len(model) <= MAX_ID_CHARS and model.isprintable() and model == model.strip()
+
+
+def _fit(model: ListedModel) -> ListedModel:
+    """Return `model` as it can be shown and kept, whatever its server says."""
+    name = one_line(model.name[: 2 * MAX_NAME_CHARS])[:MAX_NAME_CHARS].strip()
+    return without_wild_figures(model).model_copy(update={"name": name})
 
 
 def _is_openai_chat(model: str) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final, Protocol
 
 from app.providers.catalogue import Catalogue
-from app.providers.chat_models import chat_models
+from app.providers.chat_models import chat_models, without_wild_figures
 from app.providers.json_client import JsonClient, json_client
 from app.providers.local_servers import describe_lmstudio_models, describe_ollama_models, root_of
 from app.settings.schema import Endpoint, ListedModel, Maker, Network
@@ -33,4 +33,5 @@ async def list_chat_models(
     if describe is None or not models:
         return models
     async with json_client(endpoint, network, key=key) as client:
-        return await describe(client, root_of(endpoint.base_url), models)
+        described = await describe(client, root_of(endpoint.base_url), models)
+    return tuple(map(without_wild_figures, described))

@@ -252,3 +252,16 @@ def test_other_lists_keep_their_order_and_their_names() -> None:
 
 def test_a_list_without_end_is_cut() -> None:
     assert len(ids(*(f"m{number}" for number in range(MAX_MODELS + 1)), maker="other")) == MAX_MODELS
+
+
+@pytest.mark.parametrize("model", ["", " a", "a\nb", "a\x00", "\u202egpt", "\ud800", "x" * 201, "x" * 1_000_000])
+def test_a_model_nobody_could_choose_is_not_listed(model: str) -> None:
+    assert ids(model, "fine", maker="other") == ["fine"]
+
+
+def test_what_a_list_says_of_a_model_is_made_fit_to_be_shown() -> None:
+    named = ListedModel(id="a", name="\u202eevil\n\x1b[0m" + "x" * 1_000_000, limit=10**400, max_output=10**9)
+    (model,) = chat_models([named, named], "other", load_catalogue())
+    assert model.name.startswith("evil [0mxxx")
+    assert len(model.name) == 80
+    assert (model.limit, model.max_output) == (None, None)
