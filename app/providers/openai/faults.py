@@ -9,7 +9,7 @@ from app.providers.faults import fault_of_answer, fault_of_event
 from app.providers.openai.parts import Json, text_in
 
 _KIND_OF_CODE: Final[Mapping[str, ErrorKind]] = {
-    "invalid_prompt": ErrorKind.REFUSAL,
+    "invalid_prompt": ErrorKind.INVALID_REQUEST,
     "bio_policy": ErrorKind.REFUSAL,
     "misalignment_policy_violation": ErrorKind.REFUSAL,
     "image_content_policy_violation": ErrorKind.REFUSAL,
@@ -29,6 +29,9 @@ _KIND_OF_CODE: Final[Mapping[str, ErrorKind]] = {
 }
 """A prompt that was flagged, files that can't be read, a place that isn't served: told without a status of their own
 in a stream. No other key would help in the last case."""
+
+_FLAGGED: Final = re.compile(r"\bflagged (?:as|for) potentially violating\b", re.IGNORECASE)
+"""OpenAI's words for a refusal. OpenRouter has the code `invalid_prompt` for whatever is wrong with a request."""
 
 _MAY_GO: Final = ("stream_options", "reasoning", "include", "truncation", "store")
 """Fields a server may be asked without: it then only tells less. `store` and `truncation` say what is so by default
@@ -103,10 +106,17 @@ def _names(text: str, field: str) -> bool:
 
 
 def _with_own_code(fault: ProviderError, body: object) -> ProviderError:
-    kind = _KIND_OF_CODE.get(text_in(_error_in(body), "code"))
-    if kind is None or kind is fault.kind:
+    code = text_in(_error_in(body), "code")
+    kind = ErrorKind.REFUSAL if code == "invalid_prompt" and _FLAGGED.search(fault.detail) else _KIND_OF_CODE.get(code)
+    if kind is None or fault.kind in (kind, ErrorKind.CONTEXT_EXCEEDED):
         return fault
-    return ProviderError(kind, fault.detail, retry_after_seconds=fault.retry_after_seconds, is_quote=fault.is_quote)
+    return ProviderError(
+        kind,
+        fault.detail,
+        retry_after_seconds=fault.retry_after_seconds,
+        allowed_output=fault.allowed_output,
+        is_quote=fault.is_quote,
+    )
 
 
 def _error_in(body: object) -> object:

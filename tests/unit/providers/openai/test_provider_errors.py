@@ -29,6 +29,8 @@ from tests.fakes.farend import (
 )
 from tests.unit.providers.openai.connect import DIALECTS, KEY, fail, provider, read
 
+FLAGGED = "Invalid prompt: your prompt was flagged as potentially violating our usage policy."
+
 both = pytest.mark.parametrize("dialect", DIALECTS)
 
 
@@ -58,7 +60,7 @@ both = pytest.mark.parametrize("dialect", DIALECTS)
         (context_too_long(flavour="lmstudio"), ErrorKind.CONTEXT_EXCEEDED),
         (context_too_long(flavour="ollama"), ErrorKind.CONTEXT_EXCEEDED),
         (context_too_long(flavour="vllm"), ErrorKind.CONTEXT_EXCEEDED),
-        (json_answer({"error": {"code": "invalid_prompt", "message": "Flagged."}}, status=400), ErrorKind.REFUSAL),
+        (json_answer({"error": {"code": "invalid_prompt", "message": FLAGGED}}, status=400), ErrorKind.REFUSAL),
         # Status 200 and yet an error.
         (json_answer({"error": {"code": "rate_limit_exceeded", "message": "Slow."}}), ErrorKind.RATE_LIMIT),
         (json_answer({"detail": "Not Found"}), ErrorKind.SERVER),

@@ -22,6 +22,8 @@ from app.providers.openai.responses_reader import ResponsesReader
 
 Event = Mapping[str, object]
 END = StopPiece(StopReason.END, "gpt-x-2026")
+FLAGGED = "Invalid prompt: your prompt was flagged as potentially violating our usage policy."
+LONG = "This endpoint's maximum context length is 8192 tokens."
 TOOL_USE = StopPiece(StopReason.TOOL_USE, "gpt-x-2026")
 
 
@@ -351,7 +353,10 @@ def test_a_refusal_that_comes_whole_is_one() -> None:
     [
         (ended("failed", error={"code": "server_error", "message": "Sorry."}), ErrorKind.SERVER, "Sorry."),
         (ended("failed", error={"code": "rate_limit_exceeded", "message": "Slow."}), ErrorKind.RATE_LIMIT, "Slow."),
-        (ended("failed", error={"code": "invalid_prompt", "message": "Flagged."}), ErrorKind.REFUSAL, "Flagged."),
+        (ended("failed", error={"code": "invalid_prompt", "message": FLAGGED}), ErrorKind.REFUSAL, FLAGGED),
+        # OpenRouter
+        (ended("failed", error={"code": "invalid_prompt", "message": "No."}), ErrorKind.INVALID_REQUEST, "No."),
+        (ended("failed", error={"code": "invalid_prompt", "message": LONG}), ErrorKind.CONTEXT_EXCEEDED, LONG),
         (ended("failed", error={"code": "image_too_large", "message": "Big."}), ErrorKind.INVALID_REQUEST, "Big."),
         (
             {"type": "error", "code": "context_length_exceeded", "message": "Long.", "param": None},
