@@ -144,7 +144,8 @@ class OpenAIProvider:
             body = chat_wire.arguments(request, is_openai=self._is_openai)
             return chat_wire.PATH, body, ChatReader(keys=keys)
         card = next((card for card in self._cards if card.id == request.model), None)
-        body = responses_wire.arguments(request, card.abilities if card is not None else Abilities())
+        abilities = card.abilities if card is not None else Abilities()
+        body = responses_wire.arguments(request, abilities, is_openai=self._is_openai)
         return responses_wire.PATH, body, ResponsesReader(keys=keys)
 
 

@@ -28,16 +28,17 @@ LEAST_MAX_TOKENS: Final = 16
 _CALL_ID: Final = re.compile(r"[!-~]{1,64}")
 
 
-def arguments(request: ModelRequest, abilities: Abilities) -> Json:
-    """Return the body of the request.
+def arguments(request: ModelRequest, abilities: Abilities, *, is_openai: bool) -> Json:
+    """Return the body of the request; `is_openai` if it goes to OpenAI itself.
 
     The system text is `instructions`: it stands before all input, so the prefix of two requests of one chat
     is the same. Without `store` and `truncation` a server could keep the chat, or cut it unseen.
     """
     ids = CallIds(_CALL_ID)
+    items = [item for row in request.rows for item in _items(row, request, ids)]
     body: Json = {
         "model": request.model,
-        "input": [item for row in request.rows for item in _items(row, request, ids)],
+        "input": items if is_openai else [_whole_item(place, item) for place, item in enumerate(items)],
         "stream": True,
         "store": False,
         "truncation": "disabled",
@@ -72,6 +73,13 @@ def _items(row: Row, request: ModelRequest, ids: CallIds) -> Iterator[Json]:
             yield {"type": "message", "role": "user", "content": content}
         return
     yield from _reply_items(row.parts, ids)
+
+
+def _whole_item(place: int, item: Json) -> Json:
+    """Return an item with what OpenAI leaves to choice, and OpenRouter and vLLM want of what the model said."""
+    if item.get("role") != "assistant":
+        return item
+    return {"id": f"msg_{place}", "status": "completed", **item}
 
 
 def _input_content(part: object, request: ModelRequest) -> Json | None:

@@ -269,5 +269,8 @@ def test_requests_read_back_as_json() -> None:
     from app.domain.models import Abilities
     from app.providers.openai import chat_wire, responses_wire
 
-    for body in (responses_wire.arguments(HELLO, Abilities()), chat_wire.arguments(HELLO, is_openai=True)):
+    for body in (
+        responses_wire.arguments(HELLO, Abilities(), is_openai=True),
+        chat_wire.arguments(HELLO, is_openai=True),
+    ):
         assert json.loads(json.dumps(body)) == body

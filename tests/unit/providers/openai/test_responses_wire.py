@@ -13,7 +13,7 @@ REASONING = {"type": "reasoning", **REPLAY}
 
 
 def items(*rows: Row) -> Any:
-    return arguments(request(*rows), Abilities())["input"]
+    return arguments(request(*rows), Abilities(), is_openai=True)["input"]
 
 
 def said(text: str) -> dict[str, object]:
@@ -26,7 +26,7 @@ def asked(*texts: str) -> dict[str, object]:
 
 
 def test_a_request_leaves_nothing_behind_at_the_provider() -> None:
-    body = arguments(request(user("Hi"), system="Be kind.", max_tokens=900), Abilities())
+    body = arguments(request(user("Hi"), system="Be kind.", max_tokens=900), Abilities(), is_openai=True)
 
     assert body == {
         "model": "m",
@@ -49,13 +49,13 @@ def test_a_request_leaves_nothing_behind_at_the_provider() -> None:
     ],
 )
 def test_only_models_that_may_reason_are_asked_for_it(reasons: bool | None, expected: dict[str, object]) -> None:
-    body = arguments(request(user("Hi")), Abilities(reasons=reasons))
+    body = arguments(request(user("Hi")), Abilities(reasons=reasons), is_openai=True)
 
     assert {name: body[name] for name in ("include", "reasoning") if name in body} == expected
 
 
 def test_tools_are_advertised_without_strictness() -> None:
-    body = arguments(request(user("Hi"), tools=(LOOK,)), Abilities())
+    body = arguments(request(user("Hi"), tools=(LOOK,)), Abilities(), is_openai=True)
 
     assert body["tools"] == [
         {
@@ -141,11 +141,27 @@ def test_reasoning_goes_back_only_before_what_followed_it(row: Row, expected: ob
 
 @pytest.mark.parametrize(("asked", "sent"), [(1, 16), (16, 16), (17, 17)])
 def test_no_reply_is_asked_for_that_is_shorter_than_what_is_taken(asked: int, sent: int) -> None:
-    assert arguments(request(user("Hi"), max_tokens=asked), Abilities())["max_output_tokens"] == sent
+    assert arguments(request(user("Hi"), max_tokens=asked), Abilities(), is_openai=True)["max_output_tokens"] == sent
 
 
 def test_rows_without_anything_to_send_are_left_out() -> None:
     assert items(user(""), model(""), user("Hi", "there")) == [asked("Hi", "there")]
+
+
+def test_servers_that_want_whole_items_get_them() -> None:
+    rows = (user("Hi"), model("A", call("c1", "one")), user("Go"), model("B"))
+
+    sent: Any = arguments(request(*rows), Abilities(), is_openai=False)["input"]
+    longer: Any = arguments(request(*rows, user("On")), Abilities(), is_openai=False)["input"]
+
+    assert [item for item in sent if item.get("role") == "assistant"] == [
+        {"id": "msg_1", "status": "completed", **said("A")},
+        {"id": "msg_5", "status": "completed", **said("B")},
+    ]
+    assert [item for item in sent if item.get("role") != "assistant"] == [
+        item for item in items(*rows) if item.get("role") != "assistant"
+    ]
+    assert longer[: len(sent)] == sent
 
 
 def test_ids_and_names_of_calls_are_made_fit() -> None:
