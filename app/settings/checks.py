@@ -48,12 +48,12 @@ def mend(value: dict[str, object]) -> tuple[Settings, tuple[Problem, ...]]:
     found: list[Problem] = []
     while not isinstance(result := validate(value), Settings):
         found.extend(result)
-        removed: list[Place] = []
+        removed: set[Place] = set()
         # The last first: what is removed shifts the positions behind it.
         for place in [_reachable(value, problem.place) for problem in reversed(result)]:
-            if not any(place[: len(known)] == known for known in removed):
+            if not any(place[:depth] in removed for depth in range(len(place) + 1)):
                 _remove(value, place)
-                removed.append(place)
+                removed.add(place)
     return result, tuple(dict.fromkeys(found))
 
 
