@@ -17,7 +17,19 @@ def error_sentence(kind: str) -> str:
         "model_not_found": tr("Errors", "The provider doesn't know this model."),
         "refusal": tr("Errors", "The model declined to answer."),
         "truncated": tr("Errors", "The reply ended before it was complete."),
-        "invalid_request": tr("Errors", "The provider could not make sense of the request."),
+        "invalid_request": tr("Errors", "The provider did not take the request."),
         "cancelled": tr("Errors", "The request was cancelled."),
     }
     return sentences.get(kind, tr("Errors", "The reply failed."))
+
+
+def told_error(kind: str, detail: str, *, is_quote: bool) -> str:
+    """Return what went wrong, once: Muntin's sentence about it, or the provider's own words beside that of `kind`."""
+    detail = detail.strip()
+    if detail and not is_quote:
+        return detail
+    sentence = error_sentence(kind)
+    if not detail:
+        return sentence
+    quoted = QCoreApplication.translate("Errors", "{sentence} The provider says: “{words}”")
+    return quoted.format(sentence=sentence, words=detail)

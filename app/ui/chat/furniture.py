@@ -1,5 +1,6 @@
 """Rows without a document: an item's header, fold lines, waiting dots, rules, notes and buttons."""
 
+import math
 from datetime import datetime
 from typing import Final
 
@@ -13,6 +14,9 @@ from app.ui.chat.transcript_model import Node
 
 _MAX_NOTE_CHARS: Final = 2_000
 _MAX_WORD_CHARS: Final = 30
+_PIECE_CHARS: Final = 8
+_BREAK: Final = "\u200b"
+_WRAPPED: Final = int(Qt.TextFlag.TextWordWrap)
 _BUTTON_PADDING: Final = 14
 _BUTTON_GAP: Final = 8
 _FOLD_PADDING: Final = 8
@@ -129,24 +133,24 @@ def note_height(style: Style, item: Item, width: float) -> int:
     if not item.note:
         return 0
     room = QRect(0, 0, int(width), 100_000)
-    return QFontMetrics(style.small).boundingRect(room, _note_flags(item), _note(item)).height() + 4
+    return QFontMetrics(style.small).boundingRect(room, _WRAPPED, _note(item)).height() + 4
 
 
 def footer_height(style: Style, item: Item, width: float) -> int:
     """Return the height of note and buttons together."""
-    height = note_height(style, item, width)
-    if item.actions:
-        height += _button_height(style) + style.px(6)
-    return height
+    targets = footer_targets(style, item, QRectF(0, 0, width, 0))
+    return math.ceil(targets[-1].rect.bottom()) - 4 + style.px(6) if targets else note_height(style, item, width)
 
 
 def footer_targets(style: Style, item: Item, rect: QRectF) -> list[Target]:
-    """Return the buttons below an item."""
+    """Return the buttons below an item; those that find no room begin a new line."""
     found: list[Target] = []
     left, top = rect.left(), rect.top() + note_height(style, item, rect.width()) + 4
     for number, action in enumerate(item.actions):
         label = action_text(action)
         width = QFontMetricsF(style.small).horizontalAdvance(label) + 2 * style.px(_BUTTON_PADDING)
+        if number and left + width > rect.right():
+            left, top = rect.left(), top + _button_height(style) + style.px(_BUTTON_GAP)
         found.append(Target(TargetKind.ACTION, QRectF(left, top, width, _button_height(style)), label, action, number))
         left += width + style.px(_BUTTON_GAP)
     return found
@@ -158,7 +162,7 @@ def paint_footer(painter: QPainter, style: Style, item: Item, rect: QRectF, hove
     painter.setFont(style.small)
     if item.note:
         painter.setPen(theme.error if item.is_error else theme.muted)
-        painter.drawText(QRectF(rect.left(), rect.top(), rect.width(), 100_000), _note_flags(item), _note(item))
+        painter.drawText(QRectF(rect.left(), rect.top(), rect.width(), 100_000), _WRAPPED, _note(item))
     for target in footer_targets(style, item, rect):
         painter.setPen(QPen(theme.border, 1))
         painter.setBrush(theme.hover if hovered == target.number else theme.surface)
@@ -173,9 +177,11 @@ def _button_height(style: Style) -> int:
 
 
 def _note(item: Item) -> str:
-    return item.note[:_MAX_NOTE_CHARS]
+    """Return a note that wraps between words, and within the long ones, such as addresses."""
+    return " ".join(map(_breakable, item.note[:_MAX_NOTE_CHARS].split(" ")))
 
 
-def _note_flags(item: Item) -> int:
-    is_unbroken = any(len(word) > _MAX_WORD_CHARS for word in _note(item).split())
-    return int(Qt.TextFlag.TextWrapAnywhere if is_unbroken else Qt.TextFlag.TextWordWrap)
+def _breakable(word: str) -> str:
+    if len(word) <= _MAX_WORD_CHARS:
+        return word
+    return _BREAK.join(word[start : start + _PIECE_CHARS] for start in range(0, len(word), _PIECE_CHARS))

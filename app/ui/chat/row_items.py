@@ -15,7 +15,7 @@ from app.session.attachments import MAX_NAME_CHARS
 from app.session.state import is_sendable
 from app.ui.chat.attachments_wording import detail_of
 from app.ui.chat.items import AttachedFile, Item, ItemAction, Section, Speaker
-from app.ui.wording import error_sentence
+from app.ui.wording import error_sentence, told_error
 
 ModelName = Callable[[str], str]
 """Gives the name for people of a `provider/model`."""
@@ -65,6 +65,9 @@ def with_action(item: Item, row: Row) -> Item:
         case ErrorKind.CONTEXT_EXCEEDED:
             return replace(item, actions=(ItemAction.NEW_CHAT,))
         case ErrorKind.AUTHENTICATION:
+            return replace(item, actions=(ItemAction.SETTINGS, again))
+        case ErrorKind.INVALID_REQUEST if row.error is not None and row.error.detail and not row.error.is_quote:
+            # Muntin's own words are of what answers at the address: a web page, a redirect, a key no key can be.
             return replace(item, actions=(ItemAction.SETTINGS, again))
         case ErrorKind.QUOTA | ErrorKind.MODEL_NOT_FOUND | ErrorKind.INVALID_REQUEST:
             return replace(item, actions=(ItemAction.MODEL, again))
@@ -140,10 +143,7 @@ def _files(row: Row) -> tuple[AttachedFile, ...]:
 
 def _with_note(item: Item, row: Row) -> Item:
     if row.error is not None:
-        detail = row.error.detail.strip()
-        sentence = error_sentence(row.error.kind)
-        said = (sentence, detail) if row.error.is_quote or not detail else (detail,)
-        note = " ".join(filter(None, said))
+        note = told_error(row.error.kind, row.error.detail, is_quote=bool(row.error.is_quote))
         note += " " + (_tr("What came before is kept.") if is_sendable(row) else _tr("Your message is kept."))
         if row.error.retry_at is not None:
             local = row.error.retry_at.astimezone()
@@ -154,6 +154,8 @@ def _with_note(item: Item, row: Row) -> Item:
         says_something = any(section.text for section in item.sections)
         note = _tr("Interrupted here.") if says_something else _tr("Interrupted before the first word.")
         return replace(item, note=note)
+    if not row.parts:
+        return replace(item, note=_tr("The model answered without a word."))
     return item
 
 

@@ -7,7 +7,7 @@ from PySide6.QtCore import QCoreApplication, QDate, QLocale
 from app.domain.connections import KeyPlace, KeyState, TestStep
 from app.domain.errors import KnownError, ProviderError
 from app.domain.models import ModelCard, Origin
-from app.ui.wording import error_sentence
+from app.ui.wording import told_error
 
 _CONTEXT: Final = "Settings"
 
@@ -20,8 +20,7 @@ def sentence_of(error: KnownError) -> str:
     """Return what went wrong; a provider's own words follow ours."""
     if not isinstance(error, ProviderError):
         return str(error)
-    sentence = error_sentence(error.kind.value)
-    return f"{sentence} {error.detail}" if error.detail else sentence
+    return told_error(error.kind.value, error.detail, is_quote=error.is_quote)
 
 
 def key_sentence(state: KeyState, *, needs_key: bool = True) -> str:

@@ -32,7 +32,7 @@ def test_every_error_has_a_sentence_of_its_own(kind: ErrorKind) -> None:
     item = item_of(row(error=ErrorInfo(kind=kind, detail="detail", is_quote=True), flags=[Flag.FAILED]), name)
     assert item is not None
     assert item.is_error
-    assert item.note == f"{error_sentence(kind)} detail Your message is kept."
+    assert item.note == f"{error_sentence(kind)} The provider says: “detail” Your message is kept."
     assert error_sentence(kind) != error_sentence("something else")
 
 
@@ -98,6 +98,20 @@ def test_an_error_offers_what_helps_and_says_what_is_kept(kind: ErrorKind, helps
     assert with_action(item, failed).actions[0] == helps
     assert with_action(item, failed).actions[-1] == ItemAction.CONTINUE
     assert "What came before is kept." in item.note
+
+
+def test_an_address_that_does_not_fit_is_mended_in_the_settings() -> None:
+    error = ErrorInfo(kind=ErrorKind.INVALID_REQUEST, detail="x is not a model API. Check the address.")
+    failed = row(error=error, flags=[Flag.FAILED])
+    item = item_of(failed, name)
+    assert item is not None
+    assert with_action(item, failed).actions == (ItemAction.SETTINGS, ItemAction.RETRY)
+
+
+def test_a_reply_without_a_word_says_so() -> None:
+    item = item_of(row(), name)
+    assert item is not None
+    assert (item.note, item.is_error) == ("The model answered without a word.", False)
 
 
 def test_hidden_rows_show_nothing_and_strange_ones_a_notice() -> None:
