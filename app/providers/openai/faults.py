@@ -72,6 +72,9 @@ def refused_field(status: int, text: str, body: object, sent: Mapping[str, objec
     if _is_not_taken_back(error) and without(dict(sent), _REPLAYED) != sent:
         return _REPLAYED
     param = text_in(error, "param").partition(".")[0]
+    if param == "stream" and text_in(error, "code") == "unsupported_value" and "stream" in sent:
+        # OpenAI streams some models only to organisations it has verified, and answers others in one piece.
+        return "stream"
     is_unknown = _UNKNOWN_FIELD.search(text) is not None
     for field in _MAY_GO:
         if field in sent and ((field == param and field != "store") or (is_unknown and _names(text, field))):
@@ -86,7 +89,8 @@ def without(body: Json, field: str) -> Json:
         items = body.get("input")
         kept = [item for item in items if text_in(item, "type") != "reasoning"] if isinstance(items, list) else items
         return {**body, "input": kept} if "input" in body else body
-    rest = {name: value for name, value in body.items() if name != field}
+    gone = {field, "stream_options"} if field == "stream" else {field}
+    rest = {name: value for name, value in body.items() if name not in gone}
     if field == "max_tokens" and field in body:
         rest["max_completion_tokens"] = body[field]
     return rest

@@ -204,6 +204,26 @@ async def test_an_organization_that_is_not_verified_goes_without_summaries(far: 
     assert first == {**second, "reasoning": {"summary": "auto"}}
 
 
+@both
+async def test_an_organization_that_is_not_verified_gets_its_replies_in_one_piece(
+    far: FarEnd, dialect: Dialect
+) -> None:
+    refused = {
+        "error": {
+            "message": "Your organization must be verified to stream this model.",
+            "type": "invalid_request_error",
+            "param": "stream",
+            "code": "unsupported_value",
+        }
+    }
+    far.play(json_answer(refused, status=400), whole(reply("A")))
+
+    assert said(await read(provider(far, dialect))) == "A"
+
+    assert "stream" not in far.requests[1].json
+    assert "stream_options" not in far.requests[1].json
+
+
 async def test_a_new_name_for_max_tokens_is_taken(far: FarEnd) -> None:
     words = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
     far.play(error(400, message=words), reply("A"))
