@@ -25,6 +25,8 @@ class Model:
     num_ctx: int | None = None
     """The parameter of Ollama's model file."""
     architecture: str = "llama"
+    capabilities: tuple[str, ...] = ("completion", "tools")
+    """What Ollama says it can do."""
     extra: Mapping[str, object] = field(default_factory=dict)
     """Added to its entry in `/v1/models`, as `max_model_len` of vLLM or `context_length` of OpenRouter."""
 
@@ -176,7 +178,7 @@ def _ollama_show(wanted: str, models: Sequence[Model]) -> RawAnswer:
                 f"{model.architecture}.context_length": model.context,
                 f"{model.architecture}.embedding_length": 4_096,
             },
-            "capabilities": ["completion", "tools"],
+            "capabilities": list(model.capabilities),
             "modified_at": MADE_AT,
         }
     )

@@ -1,0 +1,71 @@
+"""Takes pictures of windows, and does by hand what every scene needs."""
+
+import asyncio
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont, QFontDatabase, QFontInfo, QGuiApplication, QImage
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.ui.main_window import MainWindow
+from tests.benchmarks.driver import until
+
+FONT: Final = "Noto Sans"
+SIZE: Final = (1280, 800)
+NARROW: Final = (360, 740)
+SETTLE_SECONDS: Final = 0.3
+
+
+class Camera:
+    """Uses the window as a person does and writes pictures into a folder."""
+
+    def __init__(self, window: MainWindow, output: Path) -> None:
+        self.window = window
+        self._output = output
+
+    async def set_up(self) -> None:
+        """Make the window as large as the pictures are, in light colours, with a chat open."""
+        if QFontInfo(QApplication.font()).family() != FONT and FONT in QFontDatabase.families():
+            QApplication.setFont(QFont(FONT, 10))
+        self.window.resize(*SIZE)
+        self.window.raise_window()
+        self.use(Qt.ColorScheme.Light)
+        await until(lambda: self.window.controller.session)
+
+    async def new_chat(self) -> None:
+        known = self.window.controller.session
+        self.window.actions_.new_chat.trigger()
+        await until(lambda: self.window.controller.session not in ("", known))
+
+    async def say(self, text: str) -> None:
+        """Send a message and wait for the whole reply."""
+        known = len(self.window.page.transcript.nodes)
+        self.type(text)
+        await until(lambda: len(self.window.page.transcript.nodes) == known + 2)
+        await until(lambda: not self.window.controller.is_streaming)
+
+    def type(self, text: str) -> None:
+        self.window.page.composer.set_text(text)
+        self.window.page.composer.submit()
+
+    @staticmethod
+    def use(scheme: Qt.ColorScheme) -> None:
+        # A bare X server has no setting that could be changed; the window hears as if it had been.
+        QGuiApplication.styleHints().colorSchemeChanged.emit(scheme)
+
+    async def take(self, name: str, of: QWidget | None = None, *, settle_seconds: float = SETTLE_SECONDS) -> None:
+        """Wait until everything is laid out, then write what a window shows; without `of`, the main one."""
+        await asyncio.sleep(settle_seconds)
+        path = self._output / f"{name}.png"
+        _write((of or self.window).grab().toImage(), path)
+        sys.stdout.write(f"{path.name}: {path.stat().st_size // 1000} kB\n")
+
+
+def _write(image: QImage, path: Path) -> None:
+    """Write a PNG with a palette of its 256 commonest colours: half the size, and no eye sees the difference."""
+    image = image.convertToFormat(QImage.Format.Format_RGB32)
+    commonest = [color for color, _ in Counter(memoryview(image.constBits()).cast("I")).most_common(256)]
+    image.convertToFormat(QImage.Format.Format_Indexed8, commonest).save(str(path), quality=0)
