@@ -31,5 +31,5 @@ def told_error(kind: str, detail: str, *, is_quote: bool) -> str:
     sentence = error_sentence(kind)
     if not detail:
         return sentence
-    quoted = QCoreApplication.translate("Errors", "{sentence} The provider says: “{words}”")
-    return quoted.format(sentence=sentence, words=detail)
+    quoted = QCoreApplication.translate("Errors", "{sentence} The provider says: “{words}”.")
+    return quoted.format(sentence=sentence, words=detail.removesuffix("."))

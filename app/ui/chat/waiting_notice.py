@@ -6,7 +6,6 @@ from PySide6.QtCore import QObject, QTimer, Slot
 
 from app.domain.events import RetryScheduled
 from app.ui.chat.composer import Composer
-from app.ui.wording import error_sentence
 
 
 class WaitingNotice(QObject):
@@ -55,8 +54,8 @@ class WaitingNotice(QObject):
             self._show(self._retry)
 
     def _show(self, retry: RetryScheduled) -> None:
-        text = self.tr("{sentence} Trying again in {seconds} s (try {next} of {most}). Esc stops.").format(
-            sentence=error_sentence(retry.error_kind),
+        # Why stands in the conversation.
+        text = self.tr("Trying again in {seconds} s (try {next} of {most}). Esc stops.").format(
             seconds=self._seconds_left,
             next=retry.attempt + 1,
             most=retry.max_attempts,

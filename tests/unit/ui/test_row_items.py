@@ -32,7 +32,7 @@ def test_every_error_has_a_sentence_of_its_own(kind: ErrorKind) -> None:
     item = item_of(row(error=ErrorInfo(kind=kind, detail="detail", is_quote=True), flags=[Flag.FAILED]), name)
     assert item is not None
     assert item.is_error
-    assert item.note == f"{error_sentence(kind)} The provider says: “detail” Your message is kept."
+    assert item.note == f"{error_sentence(kind)} The provider says: “detail”. Your message is kept."
     assert error_sentence(kind) != error_sentence("something else")
 
 

@@ -79,7 +79,7 @@ def test_a_server_without_keys_is_not_said_to_lack_one() -> None:
 
 def test_the_providers_own_words_follow_ours() -> None:
     error = ProviderError(ErrorKind.AUTHENTICATION, "Incorrect API key provided.", is_quote=True)
-    assert sentence_of(error).endswith("the key. The provider says: “Incorrect API key provided.”")
+    assert sentence_of(error).endswith("the key. The provider says: “Incorrect API key provided”.")
     assert sentence_of(KnownError("The disk is full.")) == "The disk is full."
 
 
