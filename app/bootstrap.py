@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import qasync
 from PySide6.QtWidgets import QApplication
@@ -79,6 +79,10 @@ async def _run(options: Options, log_: Log, crashes: CrashReporter) -> None:
         else:
             crashes.note(error, where=name)
 
+    def loop_failed(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        failed("interface loop", context.get("exception") or RuntimeError(context["message"]))
+
+    asyncio.get_running_loop().set_exception_handler(loop_failed)
     last_fault = crashes.last_fault()
     crashes.install()
     program = Program(options, lambda emit: make_manager(options, emit, failed, log_), failed)

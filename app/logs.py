@@ -1,7 +1,8 @@
 """The log: `logs/muntin.log` of the data folder. It never holds content of chats, nor keys.
 
 Messages of exceptions are left out, because they may quote what a person wrote; where they were
-raised is kept. Other libraries are heard from WARNING on: some would log whole requests.
+raised is kept. Other libraries are heard from WARNING on, as some would log whole requests, and only
+where they said something: asyncio puts exceptions and arguments of calls into its messages.
 """
 
 import contextlib
@@ -39,7 +40,7 @@ def log_file(data_dir: Path) -> Path:
 
 
 class SafeFormatter(logging.Formatter):
-    """Leaves out messages of exceptions and blackens keys."""
+    """Leaves out messages of exceptions and of other libraries, and blackens keys."""
 
     def __init__(self, *, shows_messages: bool = False) -> None:
         super().__init__(_FORMAT)
@@ -50,6 +51,11 @@ class SafeFormatter(logging.Formatter):
         # Another handler may have kept its own form of the exception in the record.
         record.exc_text = None
         return hide_keys(super().format(record), self.known_keys())
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        if not self._shows_messages and not _is_ours(record):
+            record.message = f"something at {record.pathname}:{record.lineno} in {record.funcName}"
+        return super().formatMessage(record)
 
     def formatException(self, ei: object) -> str:
         if self._shows_messages:
@@ -63,7 +69,7 @@ def places_of(error: BaseException) -> list[str]:
     lines: list[str] = []
     chain: list[BaseException] = []
     each: BaseException | None = error
-    while each is not None and each not in chain:
+    while each is not None and not any(each is known for known in chain):
         chain.append(each)
         each = each.__cause__ or (None if each.__suppress_context__ else each.__context__)
     for link in reversed(chain):
@@ -138,4 +144,8 @@ class _RotatingFile(logging.handlers.RotatingFileHandler):
 
 
 def _is_ours_or_a_warning(record: logging.LogRecord) -> bool:
-    return record.name.partition(".")[0] == OURS or record.levelno >= logging.WARNING
+    return _is_ours(record) or record.levelno >= logging.WARNING
+
+
+def _is_ours(record: logging.LogRecord) -> bool:
+    return record.name.partition(".")[0] == OURS

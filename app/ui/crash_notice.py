@@ -1,5 +1,6 @@
 """Tells that the program itself has failed, where the report lies, and that nothing typed is lost."""
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,7 +24,9 @@ class CrashNotice(QObject):
 
     def tell(self, report: Path | None) -> None:
         """Show that something failed just now; `report` is what was written about it."""
-        self._told.emit(str(report or ""), False)
+        # A thread may fail when the window is gone already.
+        with contextlib.suppress(RuntimeError):
+            self._told.emit(str(report or ""), False)
 
     def tell_of_last_time(self, report: Path) -> None:
         """Show that the program ended by a fault the last time."""
@@ -31,9 +34,12 @@ class CrashNotice(QObject):
 
     @Slot(str, bool)
     def _show(self, report: str, was_last_time: bool) -> None:  # noqa: FBT001 - a Qt slot
+        if self._box is None:
+            self._open(report, was_last_time=was_last_time)
+        # Last: it may be what has failed.
         self._save()
-        if self._box is not None:
-            return
+
+    def _open(self, report: str, *, was_last_time: bool) -> None:
         box = QMessageBox(self._window)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.setIcon(QMessageBox.Icon.Warning)
