@@ -18,8 +18,8 @@ def main() -> int:
     """Run the program; return its exit code."""
     # Nothing that is built while starting is garbage; see app/ui/garbage.py.
     gc.disable()
-    is_doctor = sys.argv[1:2] == ["doctor"]
-    arguments, for_qt = _parser().parse_known_args(sys.argv[2:] if is_doctor else None)
+    arguments, for_qt = _parser().parse_known_args()
+    is_doctor = "doctor" in for_qt
     data_dir = _data_dir(arguments.data_dir)
     if arguments.offline:
         from app.offline import refuse_network

@@ -22,10 +22,11 @@ def far() -> Iterator[FarEndThread]:
         yield made
 
 
-def examine(data_dir: Path, **env: str) -> subprocess.CompletedProcess[str]:
+def examine(data_dir: Path, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+    arguments = arguments or ("doctor", "--offline")
     quiet = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI", "ANTHROPIC", "DBUS"))}
     return subprocess.run(
-        [sys.executable, "-m", "app", "doctor", "--offline", "--data-dir", str(data_dir)],
+        [sys.executable, "-m", "app", *arguments, "--data-dir", str(data_dir)],
         capture_output=True,
         text=True,
         timeout=60,
@@ -60,7 +61,8 @@ def test_a_fault_is_marked_and_told_by_the_exit_code(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_it_leaves_nothing_behind(tmp_path: Path) -> None:
-    done = examine(tmp_path / "not there")
+@pytest.mark.parametrize("arguments", [("doctor", "--offline"), ("--offline", "doctor")])
+def test_it_leaves_nothing_behind(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    done = examine(tmp_path / "not there", *arguments)
     assert "not there yet" in done.stdout
     assert not (tmp_path / "not there").exists()
