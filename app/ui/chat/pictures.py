@@ -5,6 +5,8 @@ What is in a picture file beside the picture, such as the place where a photo wa
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from PySide6.QtCore import QBuffer, QByteArray, QCoreApplication, QIODevice, QRect, QSize, Qt
@@ -37,8 +39,11 @@ def read_picture(data: bytes, name: str) -> Picture | None:
 
     Raises KnownError if it is one and can't be read or is too large to.
     """
-    buffer = _buffer(data)
-    reader = _reader(buffer)
+    with _reading(data) as reader:
+        return _read(reader, name)
+
+
+def _read(reader: QImageReader, name: str) -> Picture | None:
     kind = _kind(reader)
     if kind is None:
         return None
@@ -72,27 +77,26 @@ def scale_picture(image: QImage, name: str) -> Picture:
 
 def thumbnail_of(data: bytes) -> QImage:
     """Return a small square of a kept picture, a null image if it can't be read: other programs may have put it."""
-    buffer = _buffer(data)
-    reader = _reader(buffer)
-    if _kind(reader) is None or not _fits(reader):
-        return QImage()
-    return _thumbnail(reader.read())
+    with _reading(data) as reader:
+        if _kind(reader) is None or not _fits(reader):
+            return QImage()
+        return _thumbnail(reader.read())
 
 
-def _buffer(data: bytes) -> QBuffer:
+@contextlib.contextmanager
+def _reading(data: bytes) -> Iterator[QImageReader]:
+    """Give a reader of `data`, and have it let go of the data before that goes: the one of TIFF uses it to its end."""
+    QImageReader.setAllocationLimit(_ALLOCATION_MB)
     buffer = QBuffer()
     buffer.setData(data)
     buffer.open(QIODevice.OpenModeFlag.ReadOnly)
-    return buffer
-
-
-def _reader(buffer: QBuffer) -> QImageReader:
-    """Return a reader; the caller keeps `buffer` for as long."""
-    QImageReader.setAllocationLimit(_ALLOCATION_MB)
     reader = QImageReader(buffer)
     reader.setDecideFormatFromContent(True)
     reader.setAutoTransform(True)
-    return reader
+    try:
+        yield reader
+    finally:
+        reader.setDevice(None)  # type: ignore[arg-type]  # Qt takes none; its types do not say so
 
 
 def _kind(reader: QImageReader) -> str | None:

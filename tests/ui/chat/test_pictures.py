@@ -136,6 +136,18 @@ def test_a_broken_picture_is_said_to_be(kept_bytes: int) -> None:
         read_picture(encoded(painted(8, 8), b"png")[:kept_bytes], "a.png")
 
 
+@pytest.mark.parametrize("form", ["tiff", "bmp", "webp", "png", "jpeg"])
+def test_every_format_becomes_one_that_models_take(form: str) -> None:
+    data = encoded(painted(40, 30), form.encode())
+
+    picture = read_picture(data, f"a.{form}")
+
+    assert picture is not None
+    assert picture.file.media_type in ("image/png", "image/jpeg")
+    assert (picture.file.width, picture.file.height) == (40, 30)
+    assert not thumbnail_of(data).isNull()
+
+
 def test_a_thumbnail_is_the_middle_as_a_square() -> None:
     image = thumbnail_of(encoded(painted(600, 200), b"png"))
     assert image.size().toTuple() == (128, 128)
