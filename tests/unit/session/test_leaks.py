@@ -1,7 +1,9 @@
 """Keys go where they belong and nowhere else: not to other servers, not to any file, not to the log."""
 
+import importlib.util
 import io
 import os
+import re
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -15,22 +17,28 @@ from tests.unit.session.conftest import Chat, Program
 
 KEY = "quite-a-secret-0123456789-abcdef"
 SPOILED = "spoiled-by-the-environment"
-VARIABLES = (
-    "ANTHROPIC_API_KEY",
-    "ANTHROPIC_AUTH_TOKEN",
-    "ANTHROPIC_CUSTOM_HEADERS",
-    "ANTHROPIC_PROFILE",
-    "ANTHROPIC_WEBHOOK_SIGNING_KEY",
-    "ANTHROPIC_WORKSPACE_ID",
-    "OPENAI_API_KEY",
-    "OPENAI_ADMIN_KEY",
-    "OPENAI_CUSTOM_HEADERS",
-    "OPENAI_ORG_ID",
-    "OPENAI_ORGANIZATION",
-    "OPENAI_PROJECT",
-    "OPENAI_PROJECT_ID",
-    "OPENAI_WEBHOOK_SECRET",
-)
+OF_ANOTHER_FORM = {
+    "ANTHROPIC_BASE_URL": "http://127.0.0.1:1",
+    "OPENAI_BASE_URL": "http://127.0.0.1:1",
+    "ANTHROPIC_LOG": "debug",
+    "OPENAI_LOG": "debug",
+}
+"""Variables whose values must have a form of their own to be taken at all."""
+
+
+def variables() -> set[str]:
+    """Every name of a variable that stands in the vendors' libraries, and those people have from elsewhere."""
+    found = {"OPENAI_ORGANIZATION", "OPENAI_PROJECT"}
+    for library in ("anthropic", "openai"):
+        spec = importlib.util.find_spec(library)
+        assert spec is not None
+        assert spec.origin is not None
+        for path in Path(spec.origin).parent.rglob("*.py"):
+            found.update(re.findall(r"[\"'`]((?:ANTHROPIC|OPENAI)_[A-Z_]+)[\"'`]", path.read_text("utf-8")))
+    return found
+
+
+VARIABLES = variables()
 
 
 @pytest.fixture(autouse=True)
@@ -38,11 +46,10 @@ def spoiled_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every variable either SDK reads, each with a value that can be found again."""
     for name in VARIABLES:
         value = f"{name.lower()}-{SPOILED}"
-        monkeypatch.setenv(name, f"X-Spoiled: {value}" if name.endswith("HEADERS") else value)
-    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:1")
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1")
-    monkeypatch.setenv("OPENAI_LOG", "debug")
-    monkeypatch.setenv("ANTHROPIC_LOG", "debug")
+        spoiled = f"X-Spoiled: {value}" if name.endswith("HEADERS") else value
+        monkeypatch.setenv(name, OF_ANOTHER_FORM.get(name, spoiled))
+    assert len(VARIABLES) > 30
+    assert set(OF_ANOTHER_FORM) < VARIABLES
 
 
 @pytest.fixture
