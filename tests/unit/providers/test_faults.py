@@ -78,6 +78,8 @@ def fault(status: int, text: str, **headers: str) -> ProviderError:
         (500, "", ErrorKind.SERVER),
         (502, "<html><body>Bad gateway</body></html>", ErrorKind.SERVER),
         (503, "<!DOCTYPE html><html></html>", ErrorKind.OVERLOADED),
+        (407, "", ErrorKind.NETWORK),
+        (529, "", ErrorKind.OVERLOADED),
         (599, "[]", ErrorKind.SERVER),
         # Others' forms
         (400, '[{"error": {"code": 400, "message": "Bad", "status": "INVALID_ARGUMENT"}}]', ErrorKind.INVALID_REQUEST),

@@ -6,6 +6,7 @@ from app.session.assemble import NO_RESULT, assemble
 
 CARD = ModelCard("m", "p", "M", limit=1_000, max_output=100)
 OTHER = ModelCard("m", "q", "M", limit=1_000, max_output=100)
+SIBLING = ModelCard("m2", "p", "M2", limit=1_000, max_output=100)
 REPLAY: dict[str, object] = {"signature": "s"}
 
 
@@ -21,7 +22,8 @@ def answer(*parts: object, provider: str = "p") -> Row:
 def test_replay_data_goes_only_to_the_model_that_made_it() -> None:
     window = [user(TextPart(text="q")), answer(ReasoningPart(text="hm", replay=REPLAY), TextPart(text="a"))]
     assert assemble(window, CARD).rows == tuple(window)
-    assert assemble(window, OTHER).rows[1].parts == (TextPart(text="a"),)
+    for other in (OTHER, SIBLING):
+        assert assemble(window, other).rows[1].parts == (TextPart(text="a"),)
 
 
 def test_reasoning_without_replay_data_stays_on_disk() -> None:
