@@ -68,11 +68,12 @@ def change_model(ref: str, **values: object) -> Edit:
 
 
 def forget_figures(ref: str) -> Edit:
-    """Return an edit that leaves all figures of a model to the catalogue; favourite and added stay."""
+    """Return an edit that leaves all figures of a model to the catalogue; all else that is said of it stays."""
 
     def edit(settings: Settings) -> Settings:
         said = settings.models.get(ref, ModelSettings())
-        return _with_model(settings, ref, ModelSettings(favourite=said.favourite, added=said.added))
+        figures = dict.fromkeys(ModelSettings.model_fields.keys() - {"favourite", "added"})
+        return _with_model(settings, ref, said.model_copy(update=figures))
 
     return edit
 

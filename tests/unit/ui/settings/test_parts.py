@@ -140,6 +140,9 @@ def test_nothing_is_kept_of_a_model_nobody_says_anything_of() -> None:
     said = change_model("openai/x", limit=2048, favourite=True)(Settings())
     assert forget_figures("openai/x")(said).models == {"openai/x": ModelSettings(favourite=True)}
     assert change_model("openai/x", limit=None, favourite=False)(said).models == {}
+    newer = ModelSettings.model_validate({"limit": 2048, "note": "of a newer version"})
+    kept = forget_figures("openai/x")(Settings(models={"openai/x": newer})).models["openai/x"]
+    assert kept.model_dump(exclude_none=True) == {"favourite": False, "added": False, "note": "of a newer version"}
     assert remove_model("openai/x")(said).models == {}
 
 
