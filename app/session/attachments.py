@@ -20,6 +20,10 @@ from app.session.pdf import read_pdf
 MAX_FILE_BYTES: Final = 32 * 2**20
 MAX_TEXT_BYTES: Final = 10 * 2**20
 MAX_NAME_CHARS: Final = 200
+MOST_PDF_PAGES: Final = 100
+"""Anthropic takes no more in one request, of most models; of longer ones a model gets the text."""
+MOST_PDF_BYTES: Final = 22 * 2**20
+"""As base64 it is what Anthropic takes in one request, 32 MB, with room for the chat."""
 MAX_QUOTED_CHARS: Final = 60
 """Of a name in a sentence before sending."""
 
@@ -135,11 +139,17 @@ def use_of(part: MediaPart, card: ModelCard) -> Use:
         case media_type if media_type in PICTURES:
             return Use.NONE if card.abilities.sees_pictures is False else Use.WHOLE
         case media_type if media_type == PDF:
-            if card.abilities.reads_pdf is True:
+            has_text = part.text_blob is not None
+            if card.abilities.reads_pdf is True and (_is_taken_whole(part) or not has_text):
                 return Use.WHOLE
-            return Use.TEXT if part.text_blob is not None else Use.NONE
+            return Use.TEXT if has_text else Use.NONE
         case _:
             return Use.NONE
+
+
+def _is_taken_whole(part: MediaPart) -> bool:
+    """Whether providers take a PDF file as it is. One they refuse would stop the whole chat, message after message."""
+    return (part.pages or 0) <= MOST_PDF_PAGES and part.bytes <= MOST_PDF_BYTES
 
 
 def is_text(media_type: str) -> bool:

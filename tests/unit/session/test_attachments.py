@@ -10,7 +10,7 @@ from app.domain.models import Abilities, ModelCard
 from app.domain.request import ModelRequest
 from app.domain.rows import Blob, MediaPart, Row, TextPart
 from app.history.blobs import Blobs
-from app.session.attachments import decoded, keep, readable, shown_name, with_files
+from app.session.attachments import Use, decoded, keep, readable, shown_name, use_of, with_files
 from app.session.inputs import Accepted, DraftContent, NewFile, UserInput
 from tests.fakes.pdf import make_pdf
 from tests.fakes.scripted import reply
@@ -151,6 +151,26 @@ def test_a_model_that_reads_neither_gets_texts_and_notes(blobs: Blobs) -> None:
         "[file “scan.pdf” (1 page), left out: it holds no text, and this model can't read PDF files]",
         "[file “song.mp3”, left out: this model can't read files of this kind]",
     ]
+
+
+@pytest.mark.parametrize(
+    ("pages", "size", "use"),
+    [
+        (100, 22 * 2**20, Use.WHOLE),
+        (101, 1_000, Use.TEXT),
+        (1, 22 * 2**20 + 1, Use.TEXT),
+        (None, 1_000, Use.WHOLE),
+    ],
+)
+def test_of_a_pdf_no_provider_takes_the_text_goes(pages: int | None, size: int, use: Use) -> None:
+    blob = Blob(sha256="0" * 64, bytes=size)
+    paper = MediaPart(media_type="application/pdf", name="a.pdf", bytes=size, pages=pages, blob=blob, text_blob=blob)
+
+    assert use_of(paper, card(pdf=True)) is use
+    said = readable((paper,), card(pdf=True))
+    assert said == (() if use is Use.WHOLE else ("Model M gets only the text of “a.pdf”.",))
+    # Without a text there is nothing else to send.
+    assert use_of(paper.model_copy(update={"text_blob": None}), card(pdf=True)) is Use.WHOLE
 
 
 def test_pictures_go_to_a_model_nobody_knows_and_pdf_files_as_text(blobs: Blobs) -> None:
