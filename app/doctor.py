@@ -2,6 +2,7 @@
 
 import asyncio
 import importlib.metadata
+import io
 import os
 import platform
 import shutil
@@ -25,6 +26,7 @@ from app.session.connections import Connections
 from app.settings.key_store import KeyringStore
 from app.settings.schema import Endpoint
 from app.settings.secrets import Secrets, SecretStore
+from app.settings.store import SettingsStore
 
 LIBRARIES: Final = ("PySide6-Essentials", "qasync", "anthropic", "openai", "httpx2", "keyring", "pydantic", "tiktoken")
 LITTLE_ROOM_BYTES: Final = 200 * 2**20
@@ -41,6 +43,9 @@ class Finding:
 
 def examine(data_dir: Path) -> int:
     """Print all findings as they come; return the exit code: 1 if something needs mending, 0 otherwise."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal or file may know fewer letters than the name of a provider has.
+        sys.stdout.reconfigure(errors="replace")
 
     async def run() -> int:
         faults = 0
@@ -58,14 +63,13 @@ async def findings(data_dir: Path, *, store: SecretStore, environ: Mapping[str, 
     for finding in (*_versions(), _display(), *_data_folder(data_dir)):
         yield finding
     async with _connections(data_dir, store, environ) as connections:
+        file = connections.leave_broken_settings()
         try:
             settings = await connections.settings()
         except KnownError as error:
             yield Finding("Settings", str(error), is_fault=True)
             return
-        aside = await connections.set_aside()
-        broken = f"the file was broken and is kept as {aside}"
-        yield Finding("Settings", broken if aside else "fine", is_fault=bool(aside))
+        yield _settings(file)
         yield _key_store(await asyncio.to_thread(lambda: store.name))
         for endpoint in settings.endpoints:
             models = [card for card in await connections.all_models() if card.provider == endpoint.id]
@@ -139,6 +143,14 @@ def _data_folder(folder: Path) -> Iterator[Finding]:
     yield Finding("Room there", f"{free / 2**30:,.1f} GB", is_fault=free < LITTLE_ROOM_BYTES)
     if log_file(folder).exists():
         yield Finding("Log", str(log_file(folder)))
+
+
+def _settings(file: SettingsStore) -> Finding:
+    if not file.problems:
+        return Finding("Settings", "fine")
+    more = f" And {len(file.problems) - 1:,} more." if len(file.problems) > 1 else ""
+    text = f"{file.problems[0]}{more} Muntin will put that right and keep a copy of {file.path} as it is"
+    return Finding("Settings", text, is_fault=True)
 
 
 def _key_store(name: str) -> Finding:

@@ -90,6 +90,11 @@ class Connections:
         await self.ready()
         return self._store.set_aside
 
+    def leave_broken_settings(self) -> SettingsStore:
+        """Have a file that has something wrong stay as it is, for who only looks; return it. Call before all else."""
+        self._store = SettingsStore(self._store.path, leaves_broken=True)
+        return self._store
+
     async def change(self, edit: Edit) -> Settings:
         """Apply `edit`, save and tell.
 

@@ -29,8 +29,10 @@ _WHAT: Final = "The file of settings"
 class SettingsStore:
     """One file of settings. Another Muntin may write to it at any time between two calls. One thread at a time."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, leaves_broken: bool = False) -> None:
+        """With `leaves_broken` on, reading changes nothing: a file with something wrong stays as it is."""
         self.path = path
+        self._leaves_broken = leaves_broken
         self.set_aside = ""
         """Name under which a file that had something wrong is kept as it was; empty if there was none."""
         self.problems: tuple[str, ...] = ()
@@ -111,6 +113,8 @@ class SettingsStore:
     def _set_aside(self, data: bytes, problems: tuple[str, ...]) -> None:
         """Keep a copy of the file as it is, and write what was understood of it in its place."""
         self.problems = problems
+        if self._leaves_broken:
+            return
         self._owed = data
         # Where nothing can be written, the program goes on with what it has understood.
         with contextlib.suppress(KnownError):

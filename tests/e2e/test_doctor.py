@@ -61,6 +61,27 @@ def test_a_fault_is_marked_and_told_by_the_exit_code(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_broken_settings_are_named_and_stay_as_they_are(tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text('{"appearance": {"zoom_percent": "wide", "theme": "sepia"}}')
+    before = file.read_bytes()
+    done = examine(tmp_path)
+    assert done.returncode == 1
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("!! Settings")]
+    assert "Theme must be one of these" in line
+    assert "And 1 more." in line
+    assert [path.name for path in tmp_path.iterdir()] == ["settings.json"]
+    assert file.read_bytes() == before
+
+
+def test_names_of_letters_a_terminal_does_not_know_do_no_harm(tmp_path: Path) -> None:
+    here = Endpoint(id="here", name="名前", base_url="http://127.0.0.1:1/v1", needs_key=False)
+    SettingsStore(tmp_path / "settings.json").save(Settings(endpoints=(here,)))
+    done = examine(tmp_path, PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "127.0.0.1:1" in done.stdout
+
+
 @pytest.mark.parametrize("arguments", [("doctor", "--offline"), ("--offline", "doctor")])
 def test_it_leaves_nothing_behind(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     done = examine(tmp_path / "not there", *arguments)
