@@ -82,6 +82,11 @@ for attempt in (
     lambda: socket.create_connection(("192.0.2.1", 80), 1),
     lambda: socket.getaddrinfo("example.org", 80),
     lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("192.0.2.1", 53)),
+    lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendmsg([b"x"], [], 0, ("192.0.2.1", 53)),
+    lambda: socket.gethostbyname("example.org"),
+    lambda: socket.gethostbyname_ex("example.org"),
+    lambda: socket.gethostbyaddr("192.0.2.1"),
+    lambda: socket.getnameinfo(("192.0.2.1", 80), 0),
     lambda: socket.create_connection(("::ffff:192.0.2.1", 80), 1),
 ):
     try:
@@ -91,6 +96,7 @@ for attempt in (
     raise SystemExit("connected")
 server = socket.create_server(("127.0.0.1", 0))
 socket.create_connection(server.getsockname(), 5).close()
+socket.gethostbyname("localhost")
 print("local works")
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
