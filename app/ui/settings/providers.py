@@ -27,6 +27,8 @@ class ProvidersPage(SettingsPage):
         self.form: EndpointForm | NewEndpointForm | None = None
         self._states: dict[str, KeyState] = {}
         self._opens = ""
+        self._found_lines: dict[str, QWidget] = {}
+        """By the server's address."""
         self._overview = QWidget()
         self._list = QVBoxLayout(self._overview)
         self._list.setContentsMargins(0, 0, 0, 0)
@@ -36,6 +38,7 @@ class ProvidersPage(SettingsPage):
 
     def show_settings(self, settings: Settings, *, is_forced: bool) -> None:
         self._show_cards(settings)
+        self._show_lines(settings)
         present = {endpoint.maker for endpoint in settings.endpoints}
         self._add_anthropic.setVisible("anthropic" not in present)
         self._add_openai.setVisible("openai" not in present)
@@ -194,16 +197,24 @@ class ProvidersPage(SettingsPage):
 
     def _show_found(self, servers: tuple[FoundServer, ...]) -> None:
         self.look_again.setEnabled(True)
-        while self._found.count() > 1:
-            item = self._found.takeAt(0)
-            widget = item.widget() if item is not None else None
-            if widget is not None:
-                widget.hide()
-                widget.deleteLater()
-        for server in servers:
-            self._found.insertWidget(self._found.count() - 1, self._found_line(server))
+        for line in self._found_lines.values():
+            line.hide()
+            self._found.removeWidget(line)
+            line.deleteLater()
+        self._found_lines = {server.base_url: self._found_line(server) for server in servers}
+        for line in self._found_lines.values():
+            self._found.insertWidget(self._found.count() - 1, line)
+        self._show_lines(self.choices.settings)
+
+    def _show_lines(self, settings: Settings) -> None:
+        """Show the servers that were found and have not been added since."""
+        if not self.look_again.isEnabled():
+            return  # what is there is being looked for
+        left = set(self._found_lines) - {endpoint.base_url for endpoint in settings.endpoints}
+        for base_url, line in self._found_lines.items():
+            line.setVisible(base_url in left)
         self._found_row.set_note(
-            "" if servers else self.tr("No other server of Ollama or LM Studio is running on this computer.")
+            "" if left else self.tr("No other server of Ollama or LM Studio is running on this computer.")
         )
 
     def _not_found(self, sentence: str) -> None:

@@ -272,8 +272,10 @@ def test_servers_on_this_computer_are_found_and_added(desk: SettingsDesk) -> Non
         desk.until(lambda: bool(desk.endpoint("ollama")["models"]))
         desk.until(lambda: page.form is not None)
         page.show_list()
+        assert _button_of(page, "Add Ollama") is None, "nobody adds the same server twice"
         page.look_around()
-        desk.until(lambda: _button_of(page, "Add Ollama") is None)
+        desk.until(page.look_again.isEnabled)
+        assert _button_of(page, "Add Ollama") is None
 
 
 def test_a_provider_is_removed_with_its_key_after_a_question(desk: SettingsDesk) -> None:
