@@ -8,7 +8,7 @@ from app.providers.catalogue import Catalogue, undated
 from app.providers.redaction import one_line
 from app.settings.schema import ListedModel, Maker
 
-MAX_MODELS: Final = 200
+MAX_MODELS: Final = 1_000
 """Of one endpoint; a longer list is cut."""
 MAX_ID_CHARS: Final = 200
 MAX_NAME_CHARS: Final = 80
