@@ -79,7 +79,8 @@ class ProviderError(KnownError):
     `detail`, capped at `MAX_DETAIL_CHARS`, is a sentence of Muntin's that says all of it, or with `is_quote` the
     provider's own words, which need one beside them. It never holds a key.
     `retry_after_seconds` is what the provider asked for, if it did. `allowed_output` is set if the input alone
-    would have fitted: the largest `max_tokens` the provider would have taken.
+    would have fitted: the largest `max_tokens` the provider would have taken. `excess_tokens` is set where it tells
+    only by how much input and `max_tokens` together were too many.
     """
 
     def __init__(
@@ -89,6 +90,7 @@ class ProviderError(KnownError):
         *,
         retry_after_seconds: float | None = None,
         allowed_output: int | None = None,
+        excess_tokens: int | None = None,
         is_quote: bool = False,
     ) -> None:
         super().__init__(detail or kind.value)
@@ -96,4 +98,5 @@ class ProviderError(KnownError):
         self.detail = detail[:MAX_DETAIL_CHARS]
         self.retry_after_seconds = retry_after_seconds
         self.allowed_output = allowed_output
+        self.excess_tokens = excess_tokens
         self.is_quote = is_quote

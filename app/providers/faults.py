@@ -12,7 +12,14 @@ from urllib.parse import urljoin, urlsplit
 
 from app.domain.errors import MAX_DETAIL_CHARS, ErrorKind, ProviderError
 from app.providers.error_body import ErrorBody, parse_json, read_error
-from app.providers.phrases import output_room, says_more_is_needed, says_no_model, says_too_long, says_unpaid
+from app.providers.phrases import (
+    excess_tokens,
+    output_room,
+    says_more_is_needed,
+    says_no_model,
+    says_too_long,
+    says_unpaid,
+)
 from app.providers.redaction import quote
 
 _KIND_OF_CODE: Final[Mapping[str, ErrorKind]] = {
@@ -97,7 +104,8 @@ def fault_of_answer(
     quoted = message = quote(words.message, keys)
     room = output_room(words.message)
     kind = _kind(words, status)
-    if kind is ErrorKind.INVALID_REQUEST and status == 413:
+    excess = excess_tokens(words.message)
+    if kind is ErrorKind.INVALID_REQUEST and status == 413 and excess is None:
         message = f"{_TOO_MANY_BYTES} {message}".strip()
     if kind is ErrorKind.INVALID_REQUEST and status == 404 and not says_more_is_needed(words.message):
         message = f"{place_of(url)} has nothing at {urlsplit(url).path or '/'}. Check the address. {message}".strip()
@@ -108,6 +116,7 @@ def fault_of_answer(
         is_quote=bool(quoted) and message == quoted,
         retry_after_seconds=words.retry_after_seconds if wait is None else wait,
         allowed_output=room.allowed_output if room else None,
+        excess_tokens=excess,
     )
 
 
@@ -119,8 +128,13 @@ def fault_of_event(body: object, *, keys: Collection[str]) -> ProviderError:
     room = output_room(words.message)
     status = words.status or (400 if "invalid_request_error" in words.names else 500)
     detail = quote(words.message, keys) or "The server broke off with an error it gave no words for."
-    allowed = room.allowed_output if room else None
-    return ProviderError(_kind(words, status), detail, allowed_output=allowed, is_quote=bool(words.message))
+    return ProviderError(
+        _kind(words, status),
+        detail,
+        allowed_output=room.allowed_output if room else None,
+        excess_tokens=excess_tokens(words.message),
+        is_quote=bool(words.message),
+    )
 
 
 def malformed(place: str) -> ProviderError:
@@ -172,6 +186,8 @@ def _waited(seconds: float) -> float:
 def _kind(words: ErrorBody, status: int) -> ErrorKind:
     if words.is_moderated:
         return ErrorKind.REFUSAL
+    if excess_tokens(words.message) is not None:
+        return ErrorKind.INVALID_REQUEST
     named = next((kind for name in words.names if (kind := _KIND_OF_CODE.get(name))), None)
     # Vague types such as `invalid_request_error` and `server_error` have the matter in their words.
     if named in (None, ErrorKind.SERVER, ErrorKind.INVALID_REQUEST, ErrorKind.RATE_LIMIT):

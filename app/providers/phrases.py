@@ -120,6 +120,12 @@ _OUTPUT: Final = (
     re.compile(r"\byou requested up to [\d,]+ tokens, but can only afford ([\d,]{4,})", re.IGNORECASE),
 )
 
+_PER_MINUTE: Final = re.compile(
+    rf"^request too large for .*\btokens per min(?:ute)? \(TPM\): Limit {_NUMBER}, Requested {_NUMBER}\b", re.IGNORECASE
+)
+"""Groq, OpenAI: more than the plan allows in a whole minute, `max_tokens` counted, as in "Request too large for model
+`x` on tokens per minute (TPM): Limit 8000, Requested 32979". No waiting helps."""
+
 _NO_MODEL: Final = _compiled(
     # Anthropic
     r"^model: \S+$",
@@ -206,6 +212,13 @@ def output_room(text: str) -> OutputRoom | None:
         if found := pattern.search(text):
             return OutputRoom(_count(found[1]) or None, is_about_context=False)
     return None
+
+
+def excess_tokens(text: str) -> int | None:
+    """Return by how many tokens a request is over what may be asked in a minute; None if nothing is said of it."""
+    found = _PER_MINUTE.search(text)
+    excess = _count(found[2]) - _count(found[1]) if found else 0
+    return excess if excess > 0 else None
 
 
 def _count(digits: str) -> int:

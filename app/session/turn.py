@@ -123,8 +123,12 @@ async def _run_step(turn: TurnEnv, plan: TurnPlan) -> None:
 
 def _with_shorter_reply(plan: TurnPlan, reply: Reply) -> TurnPlan | None:
     """Return the plan with room for a shorter reply if that alone did not fit (context-windows.md, 11)."""
-    allowed = reply.error.allowed_output if reply.error is not None and not reply.says_something else None
-    asked = plan.request.max_tokens
+    error, asked = reply.error, plan.request.max_tokens
+    if error is None or reply.says_something:
+        return None
+    allowed = error.allowed_output
+    if allowed is None and error.excess_tokens is not None and asked is not None:
+        allowed = asked - error.excess_tokens
     if allowed is None or allowed < 1 or (asked is not None and allowed >= asked):
         return None
     return replace(plan, request=replace(plan.request, max_tokens=allowed))

@@ -119,6 +119,7 @@ def _with_own_code(fault: ProviderError, body: object) -> ProviderError:
         fault.detail,
         retry_after_seconds=fault.retry_after_seconds,
         allowed_output=fault.allowed_output,
+        excess_tokens=fault.excess_tokens,
         is_quote=fault.is_quote,
     )
 

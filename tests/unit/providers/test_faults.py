@@ -259,6 +259,43 @@ def test_less_is_asked_for_where_credit_is_short_as_long_as_that_is_an_answer(
     assert (failure.kind, failure.allowed_output) == (ErrorKind.QUOTA, allowed)
 
 
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        # Groq
+        (
+            413,
+            (
+                "Request too large for model `x` in organization `org_1` service tier `on_demand` on tokens per minute "
+                "(TPM): Limit 8000, Requested 32979, please reduce your message size and try again."
+            ),
+        ),
+        # OpenAI
+        (
+            429,
+            (
+                "Request too large for x in organization org-1 on tokens per min (TPM): Limit 8000, Requested 32979. "
+                "The input or output tokens must be reduced in order to run successfully."
+            ),
+        ),
+    ],
+)
+def test_what_is_too_much_for_a_whole_minute_is_not_waited_for(status: int, words: str) -> None:
+    body = openai(words, name="tokens", code="rate_limit_exceeded")
+
+    for failure in (fault(status, body), fault_of_event(json.loads(body), keys=())):
+        assert (failure.kind, failure.excess_tokens) == (ErrorKind.INVALID_REQUEST, 24979)
+        assert failure.detail == words
+
+
+def test_a_limit_that_is_only_used_up_is_waited_for() -> None:
+    words = "Rate limit reached for model `x` on tokens per minute (TPM): Limit 8000, Used 7500, Requested 900."
+
+    failure = fault(429, openai(words, name="tokens", code="rate_limit_exceeded"))
+
+    assert (failure.kind, failure.excess_tokens) == (ErrorKind.RATE_LIMIT, None)
+
+
 def test_figures_that_are_none_of_ours_leave_no_room() -> None:
     assert output_room("max_tokens: Field required") is None
 

@@ -639,6 +639,17 @@ async def test_a_reply_that_would_not_fit_is_asked_for_once_more_and_shorter(pro
     assert chat.texts() == ["hi", "ok"]
 
 
+@pytest.mark.parametrize(("excess", "asked"), [(400, [1_000, 600]), (1_000, [1_000])])
+async def test_a_reply_that_is_too_much_for_one_minute_is_asked_for_shorter_if_any_is_left(
+    program: Program, excess: int, asked: list[int]
+) -> None:
+    chat = await program.new_chat()
+    program.provider.play([ProviderError(ErrorKind.INVALID_REQUEST, "too large", excess_tokens=excess)], reply("ok"))
+    await chat.say("hi")
+    assert [request.max_tokens for request in program.provider.requests] == asked
+    assert program.clock.naps == []
+
+
 @pytest.mark.parametrize("allowed", [[123, 122], [1_000], [0]])
 async def test_a_shorter_reply_is_tried_only_once_and_only_if_it_is_shorter(
     program: Program, allowed: list[int]
