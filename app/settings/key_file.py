@@ -1,14 +1,19 @@
 """`keys.json`: keys in a plain file that this account alone may read; only by a person's explicit choice."""
 
+import contextlib
 import json
 import os
 import stat
 import threading
+import time
 from pathlib import Path
 from typing import Final
 
 from app.disk import FILE_MODE, make_private_folder, storage_error, write_atomic
 from app.domain.errors import StorageError
+
+UNFINISHED_SECONDS: Final = 60.0
+"""A write that has taken longer will never end."""
 
 _WHAT: Final = "The file of keys"
 _OPEN_TO_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
@@ -36,6 +41,7 @@ class KeyFile:
     def delete(self, account: str) -> None:
         """Forget the key of `account`; without keys there is no file. Raises StorageError."""
         with self._lock:
+            self._remove_unfinished()
             keys = self._read()
             if keys.pop(account, None) is not None:
                 self._write(keys)
@@ -66,6 +72,14 @@ class KeyFile:
             self._path.unlink(missing_ok=True)
         except OSError as error:
             raise storage_error(f"{_WHAT} can't be deleted", error) from error
+
+    def _remove_unfinished(self) -> None:
+        """Remove what a write left that was killed halfway: a key that is deleted would still be in it."""
+        with contextlib.suppress(OSError):
+            for left in self._path.parent.glob(f".{self._path.name}.*.tmp"):
+                # A younger one may be another Muntin's, which is about to put it in place.
+                if time.time() - left.stat().st_mtime > UNFINISHED_SECONDS:
+                    left.unlink()
 
     def _close_to_others(self, descriptor: int) -> None:
         """Mend the rights of a file that others may read, and remember to say so."""

@@ -585,6 +585,20 @@ async def test_a_file_that_can_t_be_read_is_said(secrets: Secrets, path: Path) -
     assert in_file(path) == {account_of(ANTHROPIC): OTHER}
 
 
+async def test_what_a_killed_write_left_is_gone_with_the_key(secrets: Secrets, path: Path) -> None:
+    """A process can be killed between writing the new file and putting it in place."""
+    await secrets.save(OPENAI, KEY, KeyPlace.FILE)
+    killed, other = (path.with_name(f".keys.json.{name}.tmp") for name in ("0a1b2c3d", "4e5f6071"))
+    for left in (killed, other):
+        left.write_text(KEY)
+    os.utime(killed, (1, 1))
+
+    await secrets.delete(OPENAI)
+
+    assert not killed.exists()
+    assert other.exists()
+
+
 # --- for which server ---
 
 HOME = Endpoint(id="home", name="Home", base_url="https://models.example.org/v1")
