@@ -37,6 +37,7 @@ _BROKEN_OFF: Final[Mapping[str, str]] = {
     "model_context_window_exceeded": "The reply filled the model's context window to its end.",
 }
 """Reasons that say the reply is not whole, in words that `StopReason` has none for."""
+_CUT: Final = frozenset({"max_tokens", *_BROKEN_OFF})
 _USAGE_FIELDS: Final = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 
 
@@ -51,7 +52,13 @@ class _Block:
     """The input that came with the start, of servers that send it whole."""
     json_chunks: list[str] = field(default_factory=list)
     signature: str = ""
+    has_stopped: bool = False
     is_done: bool = False
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether nothing of an input has come."""
+        return not self.given_input and not "".join(self.json_chunks).strip()
 
 
 class EventReader:
@@ -80,7 +87,9 @@ class EventReader:
             case "content_block_start":
                 yield from self._start(_index(event), _get(event, "content_block"))
             case "content_block_stop":
-                yield from self._end(self._block(_index(event)))
+                block = self._block(_index(event))
+                block.has_stopped = True
+                yield from self._end(block)
             case "message_start":
                 message = _get(event, "message")
                 self._model = _text(message, "model") or None
@@ -88,6 +97,7 @@ class EventReader:
                 yield from self._usage(_get(message, "usage"), is_first=True)
             case "message_delta":
                 self._note_reason(_get(event, "delta"))
+                yield from self._end_bare_calls()
                 yield from self._usage(_get(event, "usage"), is_first=False)
             case "message_stop":
                 yield from self.finish()
@@ -167,12 +177,22 @@ class EventReader:
     def _end(self, block: _Block) -> Iterator[Piece]:
         """End a block as far as it can be; deltas that come late are looked at again at the end of the message."""
         yield from _replay(block)
-        if block.kind != "tool_use" or block.is_done:
+        if block.kind != "tool_use" or block.is_done or (block.is_bare and self._may_be_cut(block)):
             return
         arguments = _arguments(block)
         if arguments is not None:
             block.is_done = True
             yield ToolEndPiece(block.call_id, arguments)
+
+    def _end_bare_calls(self) -> Iterator[Piece]:
+        for block in self._blocks.values():
+            if block.has_stopped:
+                yield from self._end(block)
+
+    def _may_be_cut(self, block: _Block) -> bool:
+        """Whether the reply may have ended before the input of this call: then it is no call without any."""
+        is_last = next(reversed(self._blocks.values())) is block
+        return self._reason is None or (is_last and self._reason in _CUT)
 
     def _note_reason(self, source: object) -> None:
         self._reason = _text(source, "stop_reason") or self._reason

@@ -239,6 +239,17 @@ def test_streams(events: tuple[Event, ...], pieces: list[Piece]) -> None:
     assert read(*events) == pieces
 
 
+@pytest.mark.parametrize("why", ["max_tokens", "refusal", None])
+def test_a_call_cut_before_its_input_is_not_ended(why: str | None) -> None:
+    other = start(1, type="tool_use", id="b", name="two", input={})
+    ending = (reason(why), STOP) if why else ()
+
+    pieces = read(begin(), BARE_CALL, end(0), other, json_delta(1, ""), end(1), *ending)
+
+    ended = [piece.call_id for piece in pieces if isinstance(piece, ToolEndPiece)]
+    assert ended == {"max_tokens": ["toolu_1"], "refusal": ["toolu_1", "b"], None: []}[why]
+
+
 def test_two_calls_may_overlap() -> None:
     pieces = read(
         begin(),
