@@ -13,11 +13,13 @@ FORMAT_VERSION: Final = 1
 
 Role = Literal["user", "assistant"]
 ToolState = Literal["pending", "done", "failed", "interrupted", "denied"]
+_WILD_COUNT: Final = 2**53
+"""No model counts so far; what is larger is no figure that can be divided or shown."""
 
 
 def _count_or_absent(value: object) -> int | None:
-    """A token count that is no non-negative integer counts as absent (context-windows.md, 2)."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    """A token count that is no non-negative integer counts as absent, as does a wild one (context-windows.md, 2)."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _WILD_COUNT else None
 
 
 def _time_or_absent(value: datetime | None) -> datetime | None:

@@ -19,3 +19,8 @@ def test_an_unknown_part_keeps_its_fields() -> None:
 def test_a_token_count_that_is_no_count_is_absent() -> None:
     assert Usage.model_validate({"input": -1, "output": "12", "cache_read": 1.5}) == Usage()
     assert Usage.model_validate({"input": 0}).input == 0
+
+
+def test_a_token_count_beyond_all_measure_is_absent() -> None:
+    assert Usage.model_validate({"input": 2**53, "output": 10**400}) == Usage()
+    assert Usage.model_validate({"input": 2**53 - 1}).input == 2**53 - 1
