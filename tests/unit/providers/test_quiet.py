@@ -103,6 +103,10 @@ async def test_silence_is_said_again_and_again_until_a_byte_comes(tasks: TaskSet
     assert source.is_closed
 
 
+def test_a_minute_may_be_silent_and_then_half_a_one() -> None:
+    assert QuietLimits() == QuietLimits(first_seconds=60, then_seconds=30)
+
+
 async def test_closing_ends_a_stream_that_waits(tasks: TaskSet) -> None:
     source = Source(TextPiece("one"), hangs=True)
     pieces = watch(source.stream(), Heartbeat(), tasks=tasks)
