@@ -159,7 +159,7 @@ def _begins_another(known: StreamedCall, call_id: str, arguments: str) -> bool:
     """Say whether a named call in the place of a known one is another: some servers give all the same place."""
     if not known.is_started:
         return False
-    return call_id != known.call_id if call_id else bool(arguments.strip()) and known.is_object
+    return call_id != known.call_id if call_id else arguments.lstrip().startswith("{") and known.is_object
 
 
 def _list(value: object) -> Sequence[object]:
