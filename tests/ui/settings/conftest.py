@@ -1,6 +1,7 @@
 """The real settings window over real files; only the key store and the far end of the wire are played."""
 
 import json
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -29,13 +30,16 @@ from tests.ui.conftest import Desk
 
 
 class FailingStore(MemoryStore):
-    """A key store that is locked, once it is told to be."""
+    """A key store that is locked, or waits behind its prompt, once it is told to."""
 
     reason = "The key store did not answer."
 
     def __init__(self) -> None:
         super().__init__()
         self.is_failing = False
+        self.answered = threading.Event()
+        self.answered.set()
+        self.waiting = 0
 
     def get(self, account: str) -> str | None:
         self._check()
@@ -50,6 +54,9 @@ class FailingStore(MemoryStore):
         super().delete(account)
 
     def _check(self) -> None:
+        self.waiting += 1
+        self.answered.wait(30)
+        self.waiting -= 1
         if self.is_failing:
             raise KnownError(self.reason)
 
