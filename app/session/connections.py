@@ -193,18 +193,24 @@ class Connections:
         return self._settings
 
     async def _change(self, edit: Edit) -> Settings:
+        removed: list[Endpoint] = []
+
+        def noting(settings: Settings) -> Settings:
+            changed = edit(settings)
+            removed[:] = (each for each in settings.endpoints if changed.endpoint(each.id) is None)
+            return changed
+
         try:
-            settings = await run_blocking(self._store.change, edit)
+            settings = await run_blocking(self._store.change, noting)
         except ValidationError as error:
             raise KnownError(f"This can't be a setting: {error.errors()[0]['msg']}.") from error
-        before = self._settings
-        if settings != before:
+        if settings != self._settings:
             self._settings = settings
             self._offer()
             self._emit(SettingsChanged())
-            for endpoint in before.endpoints if before is not None else ():
-                if endpoint.key_kept and settings.endpoint(endpoint.id) is None:
-                    self._tasks.spawn(self._forget_key(endpoint), name=f"forget the key of {endpoint.id}")
+        for endpoint in removed:
+            if endpoint.key_kept:
+                self._tasks.spawn(self._forget_key(endpoint), name=f"forget the key of {endpoint.id}")
         return settings
 
     def _offer(self) -> None:
@@ -262,7 +268,7 @@ class Connections:
         return await self._note_key(endpoint, KeyPlace.NONE)
 
     async def _forget_key(self, endpoint: Endpoint) -> None:
-        """Delete the key of an endpoint that is gone; one that can't be deleted is never sent anywhere else."""
+        """Delete the key of an endpoint that was removed; one that can't be deleted is never sent anywhere else."""
         with contextlib.suppress(KnownError):
             await self._secrets.delete(endpoint)
 

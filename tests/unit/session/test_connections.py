@@ -366,6 +366,17 @@ async def test_the_key_of_a_provider_that_is_removed_is_deleted(desk: Desk) -> N
     await until(lambda: desk.store.kept == {})
 
 
+async def test_the_key_of_a_provider_that_only_fell_out_of_the_file_stays(desk: Desk) -> None:
+    """Somebody has made a mistake in the file; they will put it right."""
+    await desk.connections.change(adding(BOX))
+    await desk.connections.save_key("box", KEY, KeyPlace.STORE)
+    desk.file.write_text(desk.file.read_text().replace('"id": "box"', '"id": "BOX!"'))
+    changed = await desk.connections.change(choosing("scripted/model"))
+    assert changed.endpoint("box") is None
+    await desk.tasks.drain(timeout_seconds=5)
+    assert list(desk.store.kept.values()) == [KEY]
+
+
 # --- the data folder ---
 
 
