@@ -297,11 +297,11 @@ def test_the_letters_that_were_typed_are_known() -> None:
 def test_limits_and_prices_are_short() -> None:
     assert [limit_text(limit) for limit in (None, 512, 8_192, 200_000, 1_000_000, 1_050_000)] == [
         "limit unknown",
-        "512",
-        "8k",
-        "200k",
-        "1M",
-        "1.1M",
+        "512 tokens",
+        "8k tokens",
+        "200k tokens",
+        "1M tokens",
+        "1.1M tokens",
     ]
     assert price_text(Prices(input=0.1, output=0.5)) == "$0.10 / $0.50 per 1M"
     assert price_text(Prices(input=0, output=0)) == ""

@@ -120,9 +120,11 @@ def details_of(entry: Entry) -> str:
 
 
 def limit_text(limit: int | None) -> str:
-    """Return a context limit in tokens, short: "200k", "1M"."""
-    if limit is None:
-        return _tr("limit unknown")
+    """Return a context limit, short: "200k tokens", "1M tokens"."""
+    return _tr("limit unknown") if limit is None else _tr("{count} tokens").format(count=_short(limit))
+
+
+def _short(limit: int) -> str:
     locale = QLocale()
     if limit >= 1_000_000:
         return locale.toString(limit / 1_000_000, "f", 0 if limit % 1_000_000 < 50_000 else 1) + "M"

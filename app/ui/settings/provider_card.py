@@ -3,7 +3,7 @@
 from urllib.parse import urlsplit
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout
 
 from app.domain.connections import KeyState
 from app.settings.schema import Endpoint
@@ -26,6 +26,8 @@ class ProviderCard(QPushButton):
         layout.setSpacing(2)
         layout.addWidget(self._name)
         layout.addWidget(self._state)
+        # A button is never narrower than its texts would like to be; these wrap.
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
 
     def show_endpoint(self, endpoint: Endpoint, state: KeyState | None) -> None:
         """Say everything about a provider in two lines."""

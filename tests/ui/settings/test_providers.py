@@ -309,6 +309,17 @@ def test_a_provider_stays_if_its_key_can_not_be_deleted(desk: SettingsDesk) -> N
     assert desk.endpoint("openai")
 
 
+def test_a_long_name_makes_the_list_no_wider(desk: SettingsDesk) -> None:
+    form = desk.open_provider("openai")
+    desk.write(form.name, " ".join(["WWWWWWW"] * 7))
+    page = desk.settings.providers
+    desk.saved(lambda _: desk.endpoint("openai")["name"].endswith("W WWWWWWW"))
+    page.show_list()
+    desk.settings.resize(360, 640)
+    desk.until(lambda: page.width() <= 360)
+    assert page.cards["openai"].width() < 360
+
+
 def test_a_chat_goes_on_while_the_settings_are_open(desk: SettingsDesk) -> None:
     desk.open_settings()
     desk.provider.play(scripted_reply("ok"))
