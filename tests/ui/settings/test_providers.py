@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton, QWidget
 
 from app.domain.connections import KeyPlace
 from app.providers.discovery import Ports
+from app.ui.settings.edits import change_part
 from app.ui.settings.endpoint_form import EndpointForm
 from app.ui.settings.new_endpoint import NewEndpointForm
 from tests.fakes.farend import FarEndThread, Stall, error, reply
@@ -315,9 +316,10 @@ def test_a_long_name_makes_the_list_no_wider(desk: SettingsDesk) -> None:
     page = desk.settings.providers
     desk.saved(lambda _: desk.endpoint("openai")["name"].endswith("W WWWWWWW"))
     page.show_list()
-    desk.settings.resize(360, 640)
-    desk.until(lambda: page.width() <= 360)
-    assert page.cards["openai"].width() < 360
+    line = page.fontMetrics().height()
+    page.choices.change(change_part("appearance", zoom_percent=200))
+    desk.until(lambda: page.fontMetrics().height() > 1.5 * line)
+    assert page.minimumSizeHint().width() < 400
 
 
 def test_a_chat_goes_on_while_the_settings_are_open(desk: SettingsDesk) -> None:
