@@ -9,8 +9,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
-from pydantic import ValidationError
-
 from app.aio import Clock, TaskSet, run_blocking, run_to_end
 from app.domain.connections import DataReport, FoundServer, KeyPlace, KeyState, TestReport
 from app.domain.errors import KnownError, StorageError
@@ -200,10 +198,7 @@ class Connections:
             removed[:] = (each for each in settings.endpoints if changed.endpoint(each.id) is None)
             return changed
 
-        try:
-            settings = await run_blocking(self._store.change, noting)
-        except ValidationError as error:
-            raise KnownError(f"This can't be a setting: {error.errors()[0]['msg']}.") from error
+        settings = await run_blocking(self._store.change, noting)
         if settings != self._settings:
             self._settings = settings
             self._offer()
