@@ -125,7 +125,10 @@ def _host_line(endpoint: Endpoint, page: PrivacyPage) -> str:
     host = parts.hostname or endpoint.base_url
     port = f":{parts.port}" if parts.port else ""
     if is_local(endpoint.base_url):
-        text = page.tr("{host} (this computer or its network): {name}, when a chat uses one of its models.")
+        text = page.tr(
+            "{host} (this computer or its network): {name}, when a chat uses one of its models, or when you add it, "
+            "test it or refresh its list."
+        )
     else:
         text = page.tr(
             "{host}: {name}, when a chat uses one of its models, or when you add it, test it or refresh its list."
