@@ -94,14 +94,9 @@ class ModelsController(QObject):
 
     def set_favourite(self, ref: str, *, on: bool) -> None:
         """List a model among the favourites, or no longer."""
+        from app.ui.settings.edits import change_model
 
-        def edit(settings: Settings) -> Settings:
-            from app.settings.schema import ModelSettings
-
-            chosen = settings.models.get(ref, ModelSettings()).model_copy(update={"favourite": on})
-            return settings.model_copy(update={"models": {**settings.models, ref: chosen}})
-
-        self._tasks.spawn(self._change(edit), name="save a favourite")
+        self._tasks.spawn(self._change(change_model(ref, favourite=on)), name="save a favourite")
 
     def _is_on_offer(self, ref: str) -> bool:
         return ref.partition("/")[0] in self._open_ended or any(card.ref == ref for card in self.usable)
@@ -111,9 +106,7 @@ class ModelsController(QObject):
             await self.load()
 
     async def _choose(self, session: str, ref: str, *, for_new_chats: bool) -> None:
-        def edit(settings: Settings) -> Settings:
-            general = settings.general.model_copy(update={"default_model": ref})
-            return settings.model_copy(update={"general": general})
+        from app.ui.settings.edits import change_part
 
         try:
             await self._bridge.set_model(session, ref)
@@ -121,7 +114,7 @@ class ModelsController(QObject):
             self.failed.emit(str(error))
             return
         if for_new_chats and ref != self.default_ref:
-            await self._change(edit)
+            await self._change(change_part("general", default_model=ref))
 
     async def _change(self, edit: Edit) -> None:
         try:
