@@ -33,6 +33,9 @@ READ_SECONDS: Final = 300.0
 PROXY_SCHEMES: Final = ("http", "https", "socks5", "socks5h")
 
 _CONNECTIONS: Final = 100
+_KEPT: Final = 20
+_KEPT_LOCAL: Final = 0
+"""llama.cpp ends a connection after a stream without saying so: a step that follows at once would fail on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +110,11 @@ def make_client(endpoint: "Endpoint", network: "Network", *, limits: TimeLimits 
             trust_env=uses_system_proxy,
             follow_redirects=False,
             timeout=httpx2.Timeout(connect=limits.connect_seconds, read=read, write=read, pool=limits.connect_seconds),
-            limits=httpx2.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=20, keepalive_expiry=60),
+            limits=httpx2.Limits(
+                max_connections=_CONNECTIONS,
+                max_keepalive_connections=_KEPT_LOCAL if local else _KEPT,
+                keepalive_expiry=60,
+            ),
             event_hooks={"request": [_end_with_its_handshake], "response": [_bound, _listen]},
         )
     except (ValueError, httpx2.InvalidURL) as error:

@@ -45,6 +45,14 @@ async def test_the_clients_own_limits_are_those() -> None:
         assert client.follow_redirects is False
 
 
+async def test_a_local_server_is_asked_on_a_connection_of_its_own_each_time(far: FarEnd) -> None:
+    """llama.cpp ends one after an answer without saying so."""
+    async with make_client(endpoint(far.url), Network()) as client:
+        for _ in range(3):
+            assert (await client.get(f"{far.url}/v1/models")).status_code == 200
+    assert far.connections == 3
+
+
 @pytest.mark.parametrize("mode", ["system", "custom"])
 async def test_a_local_server_is_asked_without_a_proxy(far: FarEnd, monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):

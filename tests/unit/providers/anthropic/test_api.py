@@ -20,7 +20,7 @@ from app.providers.base import (
     ToolStartPiece,
     UsagePiece,
 )
-from app.settings.schema import ListedModel
+from app.settings.schema import ListedModel, Network
 from tests.fakes.farend import (
     Answer,
     Comment,
@@ -244,12 +244,24 @@ async def test_thinking_that_is_not_taken_back_is_left_out(far: FarEnd, words: s
 
 async def test_one_connection_serves_many_requests(far: FarEnd) -> None:
     far.play(reply("one"), reply("two"), reply("three"))
+    # The far end plays the proxy before an address that is not local.
+    network = Network(proxy="custom", proxy_url=far.url)
 
-    async with provider(far) as asked:
+    async with provider("http://models.example", network=network) as asked:
         texts = [text_of(await ask(asked)) for _ in range(3)]
 
     assert texts == ["one", "two", "three"]
     assert far.connections == 1
+
+
+async def test_a_local_server_gets_a_connection_for_each_request(far: FarEnd) -> None:
+    far.play(reply("one"), reply("two"))
+
+    async with provider(far) as asked:
+        texts = [text_of(await ask(asked)) for _ in range(2)]
+
+    assert texts == ["one", "two"]
+    assert far.connections == 2
 
 
 async def test_a_closed_provider_can_be_asked_again(far: FarEnd) -> None:
