@@ -78,6 +78,16 @@ class FoundServer:
 
 
 @dataclass(frozen=True, slots=True)
+class SetAside:
+    """What became of a file of settings that had something wrong."""
+
+    name: str = ""
+    """The name in the data folder under which it is kept as it was; empty if nothing was wrong."""
+    problems: tuple[str, ...] = ()
+    """What was wrong: sentences for people."""
+
+
+@dataclass(frozen=True, slots=True)
 class DataReport:
     """What lies in the data folder, in bytes."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from app.aio import Clock, TaskSet, run_blocking, run_to_end
-from app.domain.connections import DataReport, FoundServer, KeyPlace, KeyState, TestReport
+from app.domain.connections import DataReport, FoundServer, KeyPlace, KeyState, SetAside, TestReport
 from app.domain.errors import KnownError, StorageError
 from app.domain.events import Emit, SettingsChanged
 from app.domain.models import ModelCard
@@ -83,10 +83,10 @@ class Connections:
         async with self._changing:
             return await self._load()
 
-    async def set_aside(self) -> str:
-        """Return the name a broken settings file was set aside under at this start, empty if there was none."""
+    async def set_aside(self) -> SetAside:
+        """Return what became of a settings file that had something wrong at this start."""
         await self.ready()
-        return self._store.set_aside
+        return SetAside(self._store.set_aside, self._store.problems)
 
     def leave_broken_settings(self) -> SettingsStore:
         """Have a file that has something wrong stay as it is, for who only looks; return it. Call before all else."""

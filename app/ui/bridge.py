@@ -23,7 +23,7 @@ from app.domain.events import Event, ReplyDelta
 
 if TYPE_CHECKING:  # These load pydantic, which must wait for the first paint.
     from app.domain.chats import ChatSummary, DeletedChat
-    from app.domain.connections import DataReport, FoundServer, KeyPlace, KeyState, TestReport
+    from app.domain.connections import DataReport, FoundServer, KeyPlace, KeyState, SetAside, TestReport
     from app.domain.models import ModelCard
     from app.domain.rows import MediaPart
     from app.history.reader import Page, Position
@@ -212,8 +212,8 @@ class Bridge(QObject):
         """Return the current settings. Raises StorageError."""
         return await self._connect(lambda connections: connections.settings())
 
-    async def set_aside(self) -> str:
-        """Return the name a broken settings file was set aside under, empty if there was none."""
+    async def set_aside(self) -> SetAside:
+        """Return what became of a settings file that had something wrong."""
         return await self._connect(lambda connections: connections.set_aside())
 
     async def change_settings(self, edit: Edit) -> Settings:

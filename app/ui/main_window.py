@@ -217,7 +217,7 @@ class MainWindow(QMainWindow):
 
     async def _tell_of_broken_settings(self) -> None:
         with contextlib.suppress(KnownError):
-            if name := await self._bridge.set_aside():
+            if name := (await self._bridge.set_aside()).name:
                 text = self.tr("Some settings could not be read and are as at first. The old file is kept as {name}.")
                 self.toast.show_message(
                     text.format(name=name), button=self.tr("Settings…"), action=self.actions_.settings.trigger

@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.aio import TaskSet
+from app.domain.connections import SetAside
 from app.settings.schema import Settings
 from app.ui.bridge import Bridge
 from app.ui.settings.about import AboutPage
@@ -46,6 +47,8 @@ _NARROW_LETTERS: Final = 84
 _LIST_LETTERS: Final = 24
 _PAGE_LETTERS: Final = 110
 """A page is not wider than this."""
+_MOST_PROBLEMS: Final = 4
+"""Of a broken file so many are told; the file itself tells the rest."""
 
 
 class SettingsWindow(QDialog):
@@ -192,13 +195,15 @@ class SettingsWindow(QDialog):
         if sentence:
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, sentence))
 
-    def _name_set_aside(self, name: str) -> None:
+    def _name_set_aside(self, aside: SetAside) -> None:
         text = self.tr(
             "Something in the file of settings could not be understood and is at its default again. The file as it "
             "was is kept as {name} in the data folder."
         )
-        self.aside.setText(text.format(name=name))
-        self.aside.setVisible(bool(name))
+        problems = [f"•  {problem}" for problem in aside.problems[:_MOST_PROBLEMS]]
+        more = ["…"] if len(aside.problems) > _MOST_PROBLEMS else []
+        self.aside.setText("\n".join([text.format(name=aside.name), *problems, *more]))
+        self.aside.setVisible(bool(aside.name))
 
     # Pages
 

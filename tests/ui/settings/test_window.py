@@ -84,12 +84,13 @@ def test_a_change_that_can_not_be_saved_is_told_and_taken_back(desk: SettingsDes
 
 def test_a_file_of_settings_that_was_set_aside_is_named(desk: SettingsDesk) -> None:
     desk.close()
-    (desk.root / "settings.json").write_text("{broken", "utf-8")
+    (desk.root / "settings.json").write_text('{"appearance": {"zoom_percent": 5000}}', "utf-8")
     desk.program = desk._start()
     window = desk.open_settings()
     desk.until(window.aside.isVisible)
     kept = next(path for path in desk.root.iterdir() if path.name.startswith("settings") and path.suffix != ".json")
     assert kept.name in window.aside.text()
+    assert "•  Zoom must be 300 or less." in window.aside.text()
 
 
 # Search

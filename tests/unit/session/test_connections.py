@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.aio import TaskSet
-from app.domain.connections import KeyPlace
+from app.domain.connections import KeyPlace, SetAside
 from app.domain.errors import ErrorKind, KnownError, ProviderError, StorageError
 from app.domain.events import Event, SettingsChanged
 from app.domain.request import ModelRequest
@@ -100,7 +100,7 @@ def choosing(model: str) -> Callable[[Settings], Settings]:
 
 async def test_the_first_start_has_the_standard_settings_and_writes_nothing(desk: Desk) -> None:
     assert await desk.connections.settings() == Settings()
-    assert await desk.connections.set_aside() == ""
+    assert await desk.connections.set_aside() == SetAside()
     assert not desk.root.exists()
     assert desk.events == []
 
@@ -177,8 +177,9 @@ async def test_settings_that_another_muntin_wrote_meanwhile_are_kept(tmp_path: P
 async def test_a_broken_file_is_set_aside_and_named(desk: Desk) -> None:
     desk.root.mkdir()
     desk.file.write_text("{broken")
-    name = await desk.connections.set_aside()
-    assert (desk.root / name).read_text() == "{broken"
+    aside = await desk.connections.set_aside()
+    assert (desk.root / aside.name).read_text() == "{broken"
+    assert aside.problems == ("The file of settings could not be understood.",)
     assert await desk.connections.settings() == Settings()
 
 
