@@ -15,6 +15,8 @@ Maker = Literal["anthropic", "openai", "ollama", "lmstudio", "other"]
 Theme = Literal["system", "light", "dark"]
 ProxyMode = Literal["system", "none", "custom"]
 
+VERSION: Final = 1
+"""Of the format of the file."""
 MIN_ZOOM_PERCENT: Final = 50
 MAX_ZOOM_PERCENT: Final = 300
 
@@ -116,7 +118,7 @@ OPENAI: Final = Endpoint(
 class Settings(_Kept):
     """Everything a person can choose."""
 
-    version: int = 1
+    version: int = VERSION
     general: General = General()
     endpoints: tuple[Endpoint, ...] = (ANTHROPIC, OPENAI)
     models: dict[str, ModelSettings] = Field(default_factory=dict)

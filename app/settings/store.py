@@ -8,14 +8,14 @@ import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, get_args
 
 from pydantic import ValidationError
 
 from app.disk import Stamp, make_private_folder, storage_error, write_atomic
 from app.domain.errors import KnownError
 from app.settings.checks import describe, mend, validate
-from app.settings.schema import Settings
+from app.settings.schema import VERSION, Dialect, Settings
 
 Edit = Callable[[Settings], Settings]
 """Makes new settings of the current ones; pure."""
@@ -39,6 +39,8 @@ class SettingsStore:
         """What was wrong in it: sentences for people."""
         self._known: Settings | None = None
         self._stamp: Stamp | None = None
+        self._foreign: list[object] = []
+        """Endpoints that only a newer version can speak to: nobody sees them, and they are written again."""
         self._owed: bytes | None = None
         """A file with something wrong that could not be set aside yet: it must not be overwritten."""
 
@@ -58,6 +60,7 @@ class SettingsStore:
             self._known = self._known or Settings()
             self._set_aside(data, (f"{_WHAT} could not be understood.",))
         else:
+            self._foreign = _take_foreign(value)
             self._known, problems = mend(value)
             if problems:
                 self._set_aside(data, tuple(problem.text for problem in problems))
@@ -74,7 +77,7 @@ class SettingsStore:
             raise KnownError(checked[0].text)
         self._keep_what_was_wrong()
         make_private_folder(self.path.parent)
-        data = _encode(value)
+        data = _encode({**value, "endpoints": [*value["endpoints"], *self._foreign]})
         write_atomic(self.path, data, what="Your settings")
         self._known = checked
         # Another Muntin may have written right behind us: what it wrote is then read before the next change.
@@ -138,6 +141,20 @@ def _parse(data: bytes) -> dict[str, object] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) and _depth(value) <= MAX_DEPTH else None
+
+
+def _take_foreign(value: dict[str, object]) -> list[object]:
+    """Take out of a newer version's settings the endpoints whose dialect this version does not know."""
+    version, endpoints = value.get("version"), value.get("endpoints")
+    if not isinstance(endpoints, list) or not isinstance(version, int) or version <= VERSION:
+        return []
+    value["endpoints"] = [each for each in endpoints if not _has_unknown_dialect(each)]
+    return [each for each in endpoints if _has_unknown_dialect(each)]
+
+
+def _has_unknown_dialect(endpoint: object) -> bool:
+    dialect = endpoint.get("dialect") if isinstance(endpoint, dict) else None
+    return isinstance(dialect, str) and dialect not in get_args(Dialect)
 
 
 def _depth(value: object) -> int:

@@ -98,6 +98,22 @@ def test_fields_nobody_knows_are_kept_at_every_level(store: SettingsStore, path:
     assert store.problems == ()
 
 
+def test_a_provider_only_a_newer_version_can_speak_to_stays_in_the_file(store: SettingsStore, path: Path) -> None:
+    foreign = {"id": "new", "name": "New", "dialect": "hologram", "base_url": "https://new.example", "beam": [1]}
+    value = Settings().model_dump(mode="json")
+    write(path, value | {"version": 2, "endpoints": [foreign, *cast("list[object]", value["endpoints"])]})
+
+    assert [endpoint.id for endpoint in store.load().endpoints] == ["anthropic", "openai"]
+    store.change(zoomed(80))
+
+    assert (store.problems, copies(path)) == ((), [])
+    assert cast("list[object]", written(path)["endpoints"])[-1] == foreign
+    # Of the same version it is a mistake, which is said.
+    write(path, written(path) | {"version": 1})
+    assert SettingsStore(path).change(zoomed(90)).endpoints[-1].dialect == "chat"
+    assert len(copies(path)) == 1
+
+
 _json = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
