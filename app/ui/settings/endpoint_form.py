@@ -49,7 +49,8 @@ class EndpointForm(QWidget):
         self.key.link_wanted.connect(self.link_wanted)
         self.key.state_changed.connect(self._take_key_state)
         self.key.saved.connect(self.ask_for_models)
-        self.test = TestBox(choices, lambda: (self._endpoint, self.key.field.text().strip()))
+        self._tested = endpoint
+        self.test = TestBox(choices, self._to_test)
         self.refresh = QPushButton(self.tr("Refresh list of models"))
         self.refresh.clicked.connect(self.refresh_models)
         self._list_row = SettingRow(self.tr("Models"), FlowRow(self.refresh))
@@ -95,7 +96,7 @@ class EndpointForm(QWidget):
 
     def show_endpoint(self, endpoint: Endpoint, *, is_forced: bool) -> None:
         """Show the fields of an endpoint."""
-        if _way_to(endpoint) != _way_to(self._endpoint):
+        if _way_to(endpoint) != _way_to(self._tested):
             self.test.clear()
         self._endpoint = endpoint
         self.heading.setText(endpoint.name)
@@ -137,6 +138,15 @@ class EndpointForm(QWidget):
             SettingRow(self.tr("Needs a key"), self.needs_key),
             self.trusting_row,
         ]
+
+    def _to_test(self) -> tuple[Endpoint, str]:
+        """Return the endpoint as it stands in the fields, and the key that stands in its own.
+
+        What was entered last may not be saved yet: a key for a new address is not tried at the old one.
+        """
+        base_url = self.address.base_url or self._endpoint.base_url
+        self._tested = self._endpoint.model_copy(update={"base_url": base_url})
+        return self._tested, self.key.field.text().strip()
 
     def _change(self, **values: object) -> None:
         self._choices.change(change_endpoint(self._endpoint.id, **values))

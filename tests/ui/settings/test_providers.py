@@ -231,6 +231,27 @@ def test_a_server_is_added_tested_and_its_models_listed(desk: SettingsDesk) -> N
         desk.until(lambda: any(ref.startswith("my-server/") for ref in window.models._cards))
 
 
+def test_a_key_for_an_address_just_entered_is_tried_there_only(desk: SettingsDesk) -> None:
+    with FarEndThread() as old, FarEndThread() as new:
+        form = _added(desk, old.url)
+        _tick(desk, form.needs_key)
+        desk.until(form.key.isVisible)
+        before = len(old.requests)
+        new.play(reply("OK"))
+        desk.qtbot.keyClicks(form.key.field, KEY)
+        form.address.field.setFocus()
+        form.address.field.selectAll()
+        desk.qtbot.keyClicks(form.address.field, new.url)
+        desk.click(form.test.button)
+        desk.until(lambda: "It works" in form.test.text())
+        desk.write(form.address.field, new.url)
+        desk.saved(lambda _: desk.endpoint("my-server")["base_url"] == f"{new.url}/v1")
+        desk.until(lambda: form._endpoint.base_url == f"{new.url}/v1")
+        assert "It works" in form.test.text()
+        assert [request.header("authorization") for request in new.requests] == [f"Bearer {KEY}"] * 2
+        assert not any(request.has_key for request in old.requests[before:])
+
+
 def test_a_test_says_which_step_failed(desk: SettingsDesk) -> None:
     with FarEndThread() as far:
         form = _added(desk, far.url)
