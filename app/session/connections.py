@@ -116,7 +116,10 @@ class Connections:
     async def save_key(self, endpoint_id: str, key: str, place: KeyPlace) -> KeyState:
         """Keep a key in the key store, in memory or in the file. Raises KnownError; nothing is kept then."""
         async with self._keying:
-            endpoint = await self._endpoint(endpoint_id)
+            await self.settings()
+            async with self._changing:
+                # An address that was entered a moment before is the one the key is for.
+                endpoint = await self._endpoint(endpoint_id)
             return await run_to_end(self._save_key(endpoint, key, place), self._tasks, name="save key")
 
     async def delete_key(self, endpoint_id: str) -> KeyState:

@@ -347,6 +347,17 @@ async def test_a_key_does_not_follow_its_provider_to_another_address(desk: Desk)
         assert "far/far-large" not in await desk.offered()
 
 
+async def test_a_key_is_for_the_address_entered_just_before(desk: Desk) -> None:
+    moved = BOX.model_copy(update={"base_url": "http://127.0.0.1:10/v1"})
+    await desk.connections.change(adding(BOX))
+    _, state = await asyncio.gather(
+        desk.connections.change(lambda settings: with_endpoint(settings, "box", base_url=moved.base_url)),
+        desk.connections.save_key("box", KEY, KeyPlace.STORE),
+    )
+    assert state.place is KeyPlace.STORE
+    assert desk.store.kept == {account_of(moved): KEY}
+
+
 async def test_a_key_for_a_new_address_is_not_sent_to_the_old_one(desk: Desk) -> None:
     """A turn that waits for its next try still has the provider of the address there was."""
     async with FarEnd() as first, FarEnd() as second:
