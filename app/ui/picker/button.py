@@ -55,11 +55,9 @@ class ModelButton(QPushButton):
         self.setIcon(self._warning_icon if self._warning else QIcon())
         name = self.tr("Model: {name}").format(name=self._name)
         self.setAccessibleName(name)
-        sentences = [
-            self._warning,
-            self._reason or self.tr("Choose another model: it answers from the next message on."),
-        ]
-        said = " ".join(filter(None, sentences))
+        # A warning says by itself what can be done.
+        usual = "" if self._warning else self.tr("Choose another model: it answers from the next message on.")
+        said = " ".join(filter(None, [self._warning, self._reason or usual]))
         self.setAccessibleDescription(said)
         keys = self.tr("Ctrl+L")
         self.setToolTip(plain_tooltip(f"{name} ({keys})\n{said}"))

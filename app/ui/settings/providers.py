@@ -37,8 +37,11 @@ class ProvidersPage(SettingsPage):
         self._make_overview()
 
     def show_settings(self, settings: Settings, *, is_forced: bool) -> None:
+        is_one_gone = not set(self.cards) <= {endpoint.id for endpoint in settings.endpoints}
         self._show_cards(settings)
         self._show_lines(settings)
+        if is_one_gone and self.isVisible():
+            self.look_around()  # it may be running here
         present = {endpoint.maker for endpoint in settings.endpoints}
         self._add_anthropic.setVisible("anthropic" not in present)
         self._add_openai.setVisible("openai" not in present)

@@ -52,7 +52,7 @@ _MOST_PROBLEMS: Final = 4
 
 
 class SettingsWindow(QDialog):
-    """Everything a person can choose. What is changed holds at once; Esc closes."""
+    """Everything a person can choose. What is changed holds at once; Esc ends a search, then closes."""
 
     link_activated = Signal(str)
     """A web address to be opened."""
@@ -282,6 +282,9 @@ class SettingsWindow(QDialog):
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             # A dialog would press one of its buttons.
             event.accept()
+            return
+        if event.key() == Qt.Key.Key_Escape and self.search.text():
+            self.search.clear()
             return
         super().keyPressEvent(event)
 

@@ -298,6 +298,10 @@ def test_servers_on_this_computer_are_found_and_added(desk: SettingsDesk) -> Non
         page.look_around()
         desk.until(page.look_again.isEnabled)
         assert _button_of(page, "Add Ollama") is None
+        page.open_endpoint("ollama")
+        desk.click(desk.form().remove)
+        desk.answer("Remove")
+        desk.until(lambda: _button_of(page, "Add Ollama") is not None)
 
 
 def test_a_provider_is_removed_with_its_key_after_a_question(desk: SettingsDesk) -> None:
