@@ -164,8 +164,12 @@ def _provider(endpoint: Endpoint, report: TestReport, key: KeyState, models: lis
         # Many people use one provider of several; one that can't be reached is no fault of this computer.
         return Finding(endpoint.name, f"{endpoint.base_url}: {failed.detail}")
     return Finding(
-        endpoint.name, f"{endpoint.base_url} can be reached; {_key(endpoint, key)}; {len(models)} models known"
+        endpoint.name, f"{endpoint.base_url} can be reached; {_key(endpoint, key)}; {_counted(len(models))} known"
     )
+
+
+def _counted(models: int) -> str:
+    return "1 model" if models == 1 else f"{models} models"
 
 
 def _key(endpoint: Endpoint, key: KeyState) -> str:
@@ -179,4 +183,6 @@ def _key(endpoint: Endpoint, key: KeyState) -> str:
         case KeyPlace.SESSION:
             return "key until Muntin closes"
         case KeyPlace.NONE:
-            return key.problem.rstrip(".") or ("no key yet" if endpoint.needs_key else "no key needed")
+            if not endpoint.needs_key:
+                return "no key needed"
+            return key.problem.rstrip(".") or "no key yet"

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+from app import APP_NAME, VERSION
 from app.domain.errors import ErrorKind, ProviderError
 from app.providers.answer_limits import ACCEPTED, AnswerLimits, keep_within
 from app.settings.addresses import is_local
@@ -115,7 +116,7 @@ def make_client(endpoint: "Endpoint", network: "Network", *, limits: TimeLimits 
                 max_keepalive_connections=_KEPT_LOCAL if local else _KEPT,
                 keepalive_expiry=60,
             ),
-            event_hooks={"request": [_end_with_its_handshake], "response": [_bound, _listen]},
+            event_hooks={"request": [_say_only_who_asks, _end_with_its_handshake], "response": [_bound, _listen]},
         )
     except (ValueError, httpx2.InvalidURL) as error:
         raise ProviderError(
@@ -186,6 +187,13 @@ def _check_proxy(url: str) -> None:
     parts = urlsplit(url)
     if url and (parts.scheme not in PROXY_SCHEMES or not parts.hostname or parts.port == 0):
         raise ValueError("no proxy address")
+
+
+async def _say_only_who_asks(request: "httpx2.Request") -> None:
+    """Leave out what the vendors' libraries tell of this computer: its system, its processor, its Python."""
+    for name in [name for name in request.headers if name.startswith("x-stainless-")]:
+        del request.headers[name]
+    request.headers["user-agent"] = f"{APP_NAME}/{VERSION}"
 
 
 async def _end_with_its_handshake(request: "httpx2.Request") -> None:

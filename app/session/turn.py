@@ -118,7 +118,12 @@ async def _run_step(turn: TurnEnv, plan: TurnPlan) -> None:
             await run_to_end(_settle(turn, reply), turn.env.tasks, name="settle")
             return
         turn.enter(TurnState.WAITING)
-        await turn.env.clock.sleep(delay)
+        try:
+            await turn.env.clock.sleep(delay)
+        except asyncio.CancelledError:
+            # Why it was waited is worth more than that the wait was stopped.
+            await run_to_end(_settle(turn, reply), turn.env.tasks, name="settle")
+            raise
 
 
 def _with_shorter_reply(plan: TurnPlan, reply: Reply) -> TurnPlan | None:

@@ -255,6 +255,13 @@ class MainWindow(QMainWindow):
         window.open_page(window.providers if page == "providers" else window.models)
 
     @Slot(str)
+    def _show_provider(self, endpoint_id: str) -> None:
+        """Open the settings at one provider; at all of them if it is gone."""
+        window = self.show_settings()
+        window.open_page(window.providers)
+        window.providers.open_endpoint(endpoint_id)
+
+    @Slot(str)
     def _set_model(self, ref: str) -> None:
         if self.chats.open_session and ref != self.chats.open_model():
             self.models.choose(self.chats.open_session, ref, for_new_chats=self.page.shows_empty)
@@ -331,7 +338,7 @@ class MainWindow(QMainWindow):
         self.chats.deleted.connect(self._offer_undo)
         self.chats.restored.connect(self._forget_undo)
         self.controller.new_chat_wanted.connect(self.chats.new)
-        self.controller.settings_wanted.connect(lambda: self._show_models_page("providers"))
+        self.controller.settings_wanted.connect(self._show_provider)
         self.controller.model_wanted.connect(self._choose_model)
         self.page.banner.button_pressed.connect(self._load_again)
         actions.undo_delete.triggered.connect(self.chats.undo_delete)

@@ -54,8 +54,8 @@ class ChatController(QObject):
     failed = Signal(str)
     """A sentence for people about something that could not be done."""
     new_chat_wanted = Signal()
-    settings_wanted = Signal()
-    """The page of providers and keys would help."""
+    settings_wanted = Signal(str)
+    """The page of providers and keys would help, opened at this provider."""
     model_wanted = Signal()
     """Another model would help."""
 
@@ -469,7 +469,8 @@ class ChatController(QObject):
             case ItemAction.NEW_CHAT:
                 self.new_chat_wanted.emit()
             case ItemAction.SETTINGS:
-                self.settings_wanted.emit()
+                request = self._last_row.request if self._last_row is not None else None
+                self.settings_wanted.emit(request.provider if request is not None else "")
             case ItemAction.MODEL:
                 self.model_wanted.emit()
             case ItemAction.SAVE:

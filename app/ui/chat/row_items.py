@@ -63,7 +63,7 @@ def with_action(item: Item, row: Row) -> Item:
     again = ItemAction.CONTINUE if is_sendable(row) else ItemAction.RETRY
     match row.error.kind if row.error is not None else None:
         case ErrorKind.CONTEXT_EXCEEDED:
-            return replace(item, actions=(ItemAction.NEW_CHAT,))
+            return replace(item, actions=(ItemAction.NEW_CHAT, ItemAction.MODEL))
         case ErrorKind.AUTHENTICATION:
             return replace(item, actions=(ItemAction.SETTINGS, again))
         case ErrorKind.INVALID_REQUEST if row.error is not None and row.error.detail and not row.error.is_quote:

@@ -75,9 +75,11 @@ class ProvidersPage(SettingsPage):
             self.form.ask_for_models()
 
     def open_endpoint(self, endpoint_id: str) -> None:
-        """Show one provider in place of the list."""
+        """Show one provider in place of the list, as soon as the settings are there."""
         endpoint = self.choices.settings.endpoint(endpoint_id)
-        if endpoint is not None:
+        if endpoint is None:
+            self._opens = endpoint_id
+        else:
             self._opens = ""
             form = EndpointForm(self.choices, endpoint)
             form.link_wanted.connect(self.link_wanted)

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from app.domain.rows import Flag
 from app.providers.discovery import Ports
 from app.ui.chat.items import ItemAction
-from tests.fakes.farend import Cut, FarEndThread, Stall, reply
+from tests.fakes.farend import Cut, FarEndThread, Stall, error, reply
 from tests.fakes.scripted import reply as scripted_reply
 from tests.ui.settings.conftest import SettingsDesk
 
@@ -103,3 +103,19 @@ def choose_model(desk: SettingsDesk, name: str) -> None:
     desk.until(lambda: desk.window.page.model_button.text().startswith(name))
     assert QApplication.focusWidget() is desk.window.page.composer.field
     assert QAccessible.queryAccessibleInterface(desk.window.page.model_button) is not None
+
+
+def test_an_error_about_the_key_leads_to_the_provider_it_came_from(desk: SettingsDesk) -> None:
+    with FarEndThread(look="ollama") as far:
+        desk.ports = Ports(ollama=far.port, lmstudio=9)
+        desk.restart()
+        add_the_server_that_was_found(desk)
+        desk.settings.close()
+        choose_model(desk, "far-large")
+        far.play(error(401))
+        desk.say("hello")
+        assert "did not accept the key" in desk.spoken()
+        desk.window.page.transcript.action_triggered.emit("", ItemAction.SETTINGS)
+        desk.until(lambda: desk.settings.providers.form is not None)
+        form = desk.form()
+        assert form.endpoint_id == "ollama"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from app import VERSION
 from app.domain.connections import KeyPlace
 from app.logs import Log, log_file
 from app.settings.schema import Dialect, Endpoint, Privacy, Settings
@@ -98,6 +99,8 @@ async def test_a_compatible_server_and_where_it_redirects_get_nothing_of_the_env
         assert elsewhere.requests == []
     received = "".join(f"{request.headers}{request.body!r}{request.path}" for request in far.requests)
     assert SPOILED not in received
+    assert "stainless" not in received, "nothing of this computer's system either"
+    assert {request.header("user-agent") for request in far.requests} == {f"Muntin/{VERSION}"}
     error_ = chat.rows()[-1].error
     assert error_ is not None
     assert elsewhere.url in error_.detail, "the person is told where it points"

@@ -264,7 +264,10 @@ async def test_stop_ends_the_wait_between_tries(program: Program) -> None:
     await hold.reached()
     assert chat.state == TurnState.WAITING
     await chat.stop()
-    assert [(row.text, row.flags) for row in chat.rows()] == [("hi", ()), ("", (Flag.INTERRUPTED,))]
+    assert [(row.text, row.flags) for row in chat.rows()] == [("hi", ()), ("", (Flag.FAILED,))]
+    error = chat.rows()[-1].error
+    assert error is not None
+    assert error.kind == ErrorKind.SERVER, "what was waited for is still said"
 
 
 async def test_quitting_in_mid_reply_keeps_it(program: Program) -> None:

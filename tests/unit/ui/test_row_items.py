@@ -74,11 +74,11 @@ def test_thoughts_alone_are_tried_again() -> None:
     assert with_action(item, cut_off).actions == (ItemAction.RETRY,)
 
 
-def test_a_chat_that_has_outgrown_its_model_is_helped_by_a_new_one() -> None:
+def test_a_chat_that_has_outgrown_its_model_is_helped_by_a_new_one_or_another_model() -> None:
     failed = row(error=ErrorInfo(kind="context_exceeded"), flags=[Flag.FAILED], parts=[TextPart(text="half")])
     item = item_of(failed, name)
     assert item is not None
-    assert with_action(item, failed).actions == (ItemAction.NEW_CHAT,)
+    assert with_action(item, failed).actions == (ItemAction.NEW_CHAT, ItemAction.MODEL)
 
 
 @pytest.mark.parametrize(
