@@ -41,6 +41,8 @@ class FarEnd:
         self.requests: list[Received] = []
         self.connections = 0
         """How many connections were made; with TLS, those whose handshake went well."""
+        self.open_connections = 0
+        """How many of them there are now."""
         self._port = port
         self._tls = tls
         self._words_per_second = words_per_second
@@ -106,6 +108,7 @@ class FarEnd:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = h11.Connection(h11.SERVER)
+        self.open_connections += 1
         try:
             while (received := await _receive(connection, reader)) is not None:
                 self.requests.append(received)
@@ -119,6 +122,7 @@ class FarEnd:
         except (ConnectionCut, h11.RemoteProtocolError, OSError):
             pass
         finally:
+            self.open_connections -= 1
             if not writer.is_closing():
                 writer.close()
             with contextlib.suppress(OSError):

@@ -18,7 +18,7 @@ from app.providers.registry import Registry
 from app.session.connections import Connections, with_endpoint
 from app.session.inputs import Refused
 from app.settings.key_account import account_of
-from app.settings.schema import OPENAI, Appearance, Endpoint, General, ListedModel, ModelSettings, Settings
+from app.settings.schema import OPENAI, Appearance, Endpoint, General, ListedModel, ModelSettings, Network, Settings
 from tests.fakes.clock import FakeClock
 from tests.fakes.connections import MemoryStore, make_connections
 from tests.fakes.farend import FarEnd, Hold, Stall, json_answer, reply
@@ -533,6 +533,21 @@ async def test_a_reply_runs_to_its_end_on_the_provider_it_began_with(desk: Desk)
         # A turn that found the old one just before the change still gets its reply, and nothing stays open.
         old.play(reply("late"))
         assert await heard(provider) == "late"
+
+
+async def test_no_connection_stays_open_to_an_address_that_was_changed(desk: Desk) -> None:
+    async with FarEnd() as proxy:
+        endpoint = Endpoint(id="far", name="Far", base_url="http://models.example/v1", needs_key=False)
+        network = Network(proxy="custom", proxy_url=proxy.url)
+        await desk.connections.change(adding(endpoint))
+        await desk.connections.change(lambda settings: settings.model_copy(update={"network": network}))
+        proxy.play(reply("one"), reply("two"))
+        # Held here: what nobody holds is closed by itself.
+        provider, _ = desk.registry.find("far/far-large")
+        assert await heard(provider) + await heard(provider) == "onetwo"
+        assert (proxy.connections, proxy.open_connections) == (1, 1), "it is kept for the next request"
+        await desk.connections.change(lambda settings: with_endpoint(settings, "far", base_url="http://127.0.0.1:9"))
+        await until(lambda: proxy.open_connections == 0)
 
 
 async def heard(provider: Provider) -> str:
