@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from app.bootstrap import Options, make_manager
 from app.crash import MOST_REPORTS, CrashReporter
 from app.logs import Log, hide_keys, log_file, log_folder, places_of, set_detailed
 
@@ -60,6 +61,19 @@ def test_keys_are_blackened(log: Log, tmp_path: Path, said: str) -> None:
     logging.getLogger("app").warning("sent with %s to somebody", said)
     assert said not in written(tmp_path)
     assert "[key]" in written(tmp_path)
+
+
+def test_the_program_tells_its_log_which_keys_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    log = Log(tmp_path, stream=io.StringIO())
+    options = Options(data_dir=tmp_path, words_per_second=40, is_new_instance=False)
+    make_manager(options, lambda _event: None, lambda _name, _error: None, log)
+    logging.getLogger("app").warning("sent with %s", KEY)
+    log.close()
+    caplog.clear()
+    assert "sent with [key]" in written(tmp_path)
 
 
 def test_a_text_without_keys_stays_as_it_is() -> None:
