@@ -1,5 +1,6 @@
 """Quitting while the settings wait for somebody."""
 
+import asyncio
 import time
 
 from app.bootstrap import QUIT_SECONDS
@@ -19,12 +20,17 @@ def add_server(desk: SettingsDesk, url: str) -> EndpointForm:
     desk.qtbot.keyClicks(new.address.field, url)
     desk.click(new.add)
     desk.saved(lambda _: desk.endpoint("my-server")["models"])
-    return desk.form()
+    form = desk.form()
+    desk.until(form.refresh.isEnabled)
+    return form
 
 
 def quit_soon(desk: SettingsDesk) -> None:
     begun = time.monotonic()
-    desk.close()
+    desk.window.close()
+    closing = asyncio.get_running_loop().create_task(desk.program.close())
+    desk.until(lambda: closing.done() and not len(desk.program.tasks))
+    assert closing.result()
     assert time.monotonic() - begun < QUIT_SECONDS + 0.6
 
 
