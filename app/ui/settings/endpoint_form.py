@@ -64,21 +64,14 @@ class EndpointForm(QWidget):
         layout.addWidget(self.heading)
         self._key_row = SettingRow(self.tr("Key"), self.key, is_stacked=True)
         layout.addWidget(self._key_row)
-        layout.addWidget(
-            SettingRow(
-                self.tr("Connection"),
-                self.test,
-                note=self.tr("Asks a model for one word, with the key above if one is typed there."),
-                is_stacked=True,
-            )
-        )
+        self._test_row = SettingRow(self.tr("Connection"), self.test, is_stacked=True)
+        layout.addWidget(self._test_row)
         layout.addWidget(self._list_row)
         layout.addWidget(heading_label(self.tr("Details")))
         for row in self._rows:
             layout.addWidget(row)
-        layout.addWidget(
-            SettingRow(self.tr("Remove this provider"), FlowRow(self.remove), note=self.tr("Its key is deleted too."))
-        )
+        self._remove_row = SettingRow(self.tr("Remove this provider"), FlowRow(self.remove))
+        layout.addWidget(self._remove_row)
         self.show_endpoint(endpoint, is_forced=True)
         self.key.ask()
 
@@ -110,6 +103,12 @@ class EndpointForm(QWidget):
         self.trusting.setChecked(not endpoint.verify)
         self.trusting_row.set_note(self._trust_note(endpoint))
         self._key_row.setVisible(endpoint.needs_key)
+        self._test_row.set_note(
+            self.tr("Asks a model for one word, with the key above if one is typed there.")
+            if endpoint.needs_key
+            else self.tr("Asks a model for one word.")
+        )
+        self._remove_row.set_note(self.tr("Its key is deleted too.") if endpoint.needs_key else "")
         self._list_row.set_note(self._list_note(endpoint))
         self.key.set_endpoint(endpoint)
 
@@ -216,10 +215,11 @@ class EndpointForm(QWidget):
         box.setIcon(QMessageBox.Icon.Question)
         box.finished.connect(box.deleteLater)
         box.setTextFormat(Qt.TextFormat.PlainText)
-        text = self.tr(
-            "Remove “{name}” and delete its key? Chats that use its models stay, and can go on with another model."
-        )
-        box.setText(text.format(name=self._endpoint.name))
+        question = self.tr("Remove “{name}” and delete its key?")
+        if not self._endpoint.needs_key:
+            question = self.tr("Remove “{name}”?")
+        stays = self.tr("Chats that use its models stay, and can go on with another model.")
+        box.setText(f"{question.format(name=self._endpoint.name)} {stays}")
         remove = box.addButton(self.tr("Remove"), QMessageBox.ButtonRole.DestructiveRole)
         box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
         remove.clicked.connect(self._remove)

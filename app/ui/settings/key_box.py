@@ -185,6 +185,8 @@ class KeyBox(QWidget):
 
     def _save(self) -> None:
         key, place = self.field.text().strip(), self._chosen_place()
+        if self.save.hasFocus():
+            self.field.setFocus()  # not on to the link that opens a web page
         self.save.setEnabled(False)
         self._choices.ask(
             lambda: self._choices.bridge.save_key(self._endpoint.id, key, place),
