@@ -89,7 +89,8 @@ class EndpointForm(QWidget):
 
     def show_endpoint(self, endpoint: Endpoint, *, is_forced: bool) -> None:
         """Show the fields of an endpoint."""
-        if _way_to(endpoint) != _way_to(self._tested):
+        # One that is tested may be on its way to the settings, and older news of them come before.
+        if _way_to(endpoint) not in (_way_to(self._endpoint), _way_to(self._tested)):
             self.test.clear()
         self._endpoint = endpoint
         self.heading.setText(endpoint.name)

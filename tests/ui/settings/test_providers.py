@@ -236,6 +236,7 @@ def test_a_key_for_an_address_just_entered_is_tried_there_only(desk: SettingsDes
         form = _added(desk, old.url)
         _tick(desk, form.needs_key)
         desk.until(form.key.isVisible)
+        desk.until(form.refresh.isEnabled)
         before = len(old.requests)
         new.play(reply("OK"))
         desk.qtbot.keyClicks(form.key.field, KEY)
