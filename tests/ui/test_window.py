@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QListWidget, QMe
 from app.domain.errors import ErrorKind, ProviderError
 from app.domain.rows import Flag
 from app.history.files import ChatFiles
-from app.providers.base import TextPiece
+from app.providers.base import QuietPiece, TextPiece
 from app.ui.chat.items import ItemAction
 from app.ui.chats_model import Mark
 from tests.fakes.disk import refusing
@@ -287,6 +287,33 @@ def test_waiting_for_the_next_try_is_shown_and_can_be_stopped(desk: Desk) -> Non
     desk.press(Qt.Key.Key_Escape)
     desk.idle()
     assert "Trying again" not in hint.text()
+
+
+def test_silence_of_a_provider_is_said_until_it_goes_on(desk: Desk) -> None:
+    silent, speaking = Hold(), Hold()
+    desk.provider.play([QuietPiece(60), silent, TextPiece("Here "), speaking, *reply("I am")])
+    desk.type("anybody?")
+    desk.press(Qt.Key.Key_Return)
+    hint = desk.window.page.composer._hint
+    desk.until(lambda: hint.text() == "No answer for 60 s. Esc stops.")
+    silent.release()
+    desk.until(lambda: "Here" in desk.shown())
+    desk.until(lambda: "No answer" not in hint.text())
+    speaking.release()
+    desk.until(lambda: len(desk.rows()) == 2)
+    desk.idle()
+
+
+def test_a_silent_provider_can_be_stopped(desk: Desk) -> None:
+    desk.provider.play([QuietPiece(60), Hold()])
+    desk.type("anybody?")
+    desk.press(Qt.Key.Key_Return)
+    hint = desk.window.page.composer._hint
+    desk.until(lambda: "No answer for 60 s" in hint.text())
+    desk.press(Qt.Key.Key_Escape)
+    desk.idle()
+    assert "No answer" not in hint.text()
+    assert desk.provider.closed_early == 1
 
 
 def test_a_message_the_disk_refuses_stays_in_the_composer(desk: Desk) -> None:
