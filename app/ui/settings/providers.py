@@ -1,6 +1,7 @@
 """Providers & keys: who can be asked, what runs on this computer, and how to add more."""
 
 from collections.abc import Callable
+from itertools import pairwise
 from urllib.parse import urlsplit
 
 from PySide6.QtCore import Qt
@@ -174,8 +175,16 @@ class ProvidersPage(SettingsPage):
                 card.hide()
                 card.deleteLater()
             self.cards = {endpoint.id: self._make_card(endpoint) for endpoint in settings.endpoints}
+            self._order_by_sight()
         for endpoint in settings.endpoints:
             self.cards[endpoint.id].show_endpoint(endpoint, self._states.get(endpoint.id))
+
+    def _order_by_sight(self) -> None:
+        """Let Tab go down the list: what is made last would come last."""
+        added = [line.findChildren(QPushButton)[0] for line in self._found_lines.values()]
+        below = [self.look_again, self._add_anthropic, self._add_openai, self.add_chat, self.add_messages]
+        for before, after in pairwise([*self.cards.values(), *added, *below]):
+            QWidget.setTabOrder(before, after)
 
     def _make_card(self, endpoint: Endpoint) -> ProviderCard:
         card = ProviderCard()
@@ -209,6 +218,7 @@ class ProvidersPage(SettingsPage):
         self._found_lines = {server.base_url: self._found_line(server) for server in servers}
         for line in self._found_lines.values():
             self._found.insertWidget(self._found.count() - 1, line)
+        self._order_by_sight()
         self._show_lines(self.choices.settings)
 
     def _show_lines(self, settings: Settings) -> None:

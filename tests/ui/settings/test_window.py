@@ -152,10 +152,12 @@ def test_every_control_of_every_page_has_a_name(desk: SettingsDesk) -> None:
     assert nameless == []
 
 
-def test_the_focus_goes_through_every_page_as_the_eye_does(desk: SettingsDesk) -> None:
+@pytest.mark.parametrize("opened", ["", "openai"])
+def test_the_focus_goes_through_every_page_as_the_eye_does(desk: SettingsDesk, opened: str) -> None:
     window = desk.open_settings()
     window.resize(900, 2400)
-    window.providers.open_endpoint("openai")
+    if opened:
+        window.providers.open_endpoint(opened)
     for page in window.pages:
         window.open_page(page)
         desk.until(lambda page=page: page.isVisible())  # type: ignore[misc]
