@@ -199,13 +199,14 @@ def test_a_screen_reader_hears_what_is_painted(desk: Desk) -> None:
     assert button.text(QAccessible.Text.Name) == "Model: Scripted model"
 
 
-def test_a_provider_without_a_key_leads_to_the_settings(desk: Desk) -> None:
+@pytest.mark.parametrize("words", ["anthropic", "lm stud"])
+def test_a_provider_without_a_key_leads_to_the_settings(desk: Desk, words: str) -> None:
     picker = open_picker(desk)
     wanted: list[str] = []
     picker.settings_wanted.connect(wanted.append)
     picker.settings_wanted.disconnect(desk.window._show_models_page)
-    assert "Anthropic: add a key…" in listed(picker)
-    desk.qtbot.keyClicks(picker.search, "anthropic")
+    assert listed(picker)[-2:] == ["OpenAI: add a key…", "Ollama, LM Studio or another server…"]
+    desk.qtbot.keyClicks(picker.search, words)
     desk.qtbot.keyClick(picker.search, Qt.Key.Key_Return)
     assert wanted == ["providers"]
     assert not picker.isVisible()

@@ -33,7 +33,7 @@ class EntryKind(Enum):
     HEADING = auto()
     MODEL = auto()
     KEYLESS = auto()
-    """A provider that has no key yet."""
+    """A provider that has no key yet, or one that is not there yet: without a card."""
     NOTE = auto()
     """Says that nothing was found."""
 
@@ -67,10 +67,9 @@ def _in_sections(offer: Offer) -> Iterator[Entry]:
         if others:
             yield Entry(EntryKind.HEADING, provider_of(cards[0]))
             yield from (Entry(EntryKind.MODEL, name_of(card), card) for card in others)
-    keyless = _keyless(offer)
-    if keyless:
-        yield Entry(EntryKind.HEADING, _tr("Not set up yet"))
-        yield from map(_keyless_entry, keyless)
+    yield Entry(EntryKind.HEADING, _tr("Not set up yet"))
+    yield from map(_keyless_entry, _keyless(offer))
+    yield _server_entry()
 
 
 def _found(offer: Offer, query: str) -> list[Entry]:
@@ -83,11 +82,18 @@ def _found(offer: Offer, query: str) -> list[Entry]:
     ]
     without_key = {card.provider for card in _without_key(offer) if match_model(query, card) is not None}
     entries += [_keyless_entry(card) for card in _keyless(offer) if card.provider in without_key]
+    server = _server_entry()
+    if all(word in server.text.casefold() for word in query.casefold().split()):
+        entries.append(server)
     return entries or [Entry(EntryKind.NOTE, _tr("No model fits “{query}”").format(query=query.strip()[:80]))]
 
 
 def _keyless_entry(card: ModelCard) -> Entry:
     return Entry(EntryKind.KEYLESS, _tr("{provider}: add a key…").format(provider=provider_of(card)), card)
+
+
+def _server_entry() -> Entry:
+    return Entry(EntryKind.KEYLESS, _tr("Ollama, LM Studio or another server…"))
 
 
 def _without_key(offer: Offer) -> Iterable[ModelCard]:

@@ -170,10 +170,10 @@ class ModelPicker(QWidget):
     @Slot(QModelIndex)
     def _accept_row(self, index: QModelIndex) -> None:
         entry = self.model.entries[index.row()] if index.isValid() else None
-        if entry is None or entry.card is None or not can_choose(entry):
-            return
-        if entry.kind is EntryKind.KEYLESS:
+        if entry is not None and entry.kind is EntryKind.KEYLESS:
             self._want_settings("providers")
+            return
+        if entry is None or entry.card is None or not can_choose(entry):
             return
         ref = entry.card.ref
         self.close_up()
