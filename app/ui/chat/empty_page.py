@@ -87,7 +87,8 @@ class EmptyPage(QScrollArea):
         """Say that the built-in model answers, and offer what it can do."""
         about = self.tr(
             "You are talking to the Practice model: a small rule-based assistant inside Muntin. "
-            "It works offline, needs no key, and everything you write stays on this computer."
+            "It works offline, needs no key, and everything you write stays on this computer. "
+            "Other models are at the top right."
         )
         self._offer(about, self.tr("What is Muntin?"), self.tr("help"), self.tr("write 300 words"))
 
