@@ -67,8 +67,9 @@ def with_action(item: Item, row: Row) -> Item:
         case ErrorKind.AUTHENTICATION:
             return replace(item, actions=(ItemAction.SETTINGS, again))
         case ErrorKind.INVALID_REQUEST if row.error is not None and row.error.detail and not row.error.is_quote:
-            # Muntin's own words are of what answers at the address: a web page, a redirect, a key no key can be.
-            return replace(item, actions=(ItemAction.SETTINGS, again))
+            # Muntin's own words are mostly of what answers at the address: a web page, a redirect. Where they are of a
+            # request that is too large, another model may take it.
+            return replace(item, actions=(ItemAction.SETTINGS, ItemAction.MODEL, again))
         case ErrorKind.QUOTA | ErrorKind.MODEL_NOT_FOUND | ErrorKind.INVALID_REQUEST:
             return replace(item, actions=(ItemAction.MODEL, again))
         case _:

@@ -105,7 +105,7 @@ def test_an_address_that_does_not_fit_is_mended_in_the_settings() -> None:
     failed = row(error=error, flags=[Flag.FAILED])
     item = item_of(failed, name)
     assert item is not None
-    assert with_action(item, failed).actions == (ItemAction.SETTINGS, ItemAction.RETRY)
+    assert with_action(item, failed).actions == (ItemAction.SETTINGS, ItemAction.MODEL, ItemAction.RETRY)
 
 
 def test_a_reply_without_a_word_says_so() -> None:
