@@ -225,6 +225,7 @@ def test_a_chat_held_elsewhere_keeps_its_model(desk: Desk) -> None:
         button = desk.window.page.model_button
         desk.until(lambda: not button.isEnabled())
         assert "can only be read" in button.toolTip()
+        assert "▾" not in button.text()
         desk.press(Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
         assert desk.window._picker is None
         assert desk.window.controller._access is Access.HELD_ELSEWHERE

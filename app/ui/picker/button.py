@@ -41,7 +41,7 @@ class ModelButton(QPushButton):
         self._show()
 
     def sizeHint(self) -> QSize:
-        width = self._frame_width() + self._text_width(self._name + _SIGN)
+        width = self._frame_width() + self._text_width(self._name + self._sign)
         return QSize(width, super().sizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
@@ -66,11 +66,16 @@ class ModelButton(QPushButton):
 
     def _elide(self) -> None:
         room = min(self.width(), self.maximumWidth()) - self._frame_width()
-        shown = self._name + _SIGN
+        shown = self._name + self._sign
         if self._text_width(shown) > room:
-            room -= self._text_width(_SIGN)
-            shown = self.fontMetrics().elidedText(self._name, Qt.TextElideMode.ElideRight, max(room, 0)) + _SIGN
+            room -= self._text_width(self._sign)
+            shown = self.fontMetrics().elidedText(self._name, Qt.TextElideMode.ElideRight, max(room, 0)) + self._sign
         self.setText(shown.replace("&", "&&"))
+
+    @property
+    def _sign(self) -> str:
+        """That there is something to choose."""
+        return _SIGN if self.isEnabled() else ""
 
     def _frame_width(self) -> int:
         """Return what border, padding and sign take."""
