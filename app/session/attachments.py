@@ -52,7 +52,7 @@ def keep(file: NewFile, blobs: Blobs) -> MediaPart:
         raise KnownError(f"“{name}” is too large: files of up to {MAX_FILE_BYTES // 2**20} MB can be attached.")
     if not file.data:
         raise KnownError(f"“{name}” is empty.")
-    if b"%PDF-" in file.data[:1024]:
+    if _is_pdf(file):
         return _keep_pdf(file, name, blobs)
     if file.media_type in PICTURES:
         return MediaPart(
@@ -69,6 +69,12 @@ def keep(file: NewFile, blobs: Blobs) -> MediaPart:
 def shown_name(name: str) -> str:
     """Return a file's name in one line of at most `MAX_NAME_CHARS`, its ending kept."""
     return one_line(clean_text(name), most_chars=MAX_NAME_CHARS) or "file"
+
+
+def _is_pdf(file: NewFile) -> bool:
+    """Whether a file is a PDF. Something may stand before its mark, but a text that only tells of the mark is none."""
+    mark = file.data[:1024].find(b"%PDF-")
+    return mark == 0 or (mark > 0 and (b"startxref" in file.data[-2048:] or decoded(file.data) is None))
 
 
 def _keep_pdf(file: NewFile, name: str, blobs: Blobs) -> MediaPart:
@@ -93,6 +99,9 @@ def _keep_text(file: NewFile, name: str, blobs: Blobs) -> MediaPart:
         if _OFFICE.search(name):
             raise KnownError(f"“{name}” is an office document. Save it as PDF or text there, and attach that.")
         raise KnownError(f"“{name}” can't be attached: Muntin can attach pictures, PDF files and texts.")
+    if not text:
+        # There was a byte order mark and nothing behind it.
+        raise KnownError(f"“{name}” is empty.")
     data = text.encode()
     if len(data) > MAX_TEXT_BYTES:
         raise KnownError(f"“{name}” is too long: texts of up to {MAX_TEXT_BYTES // 2**20} MB can be attached.")

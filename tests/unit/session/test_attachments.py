@@ -77,6 +77,15 @@ def test_a_pdf_is_kept_with_its_pages_and_its_text(blobs: Blobs) -> None:
     assert blobs.get(part.text_blob.sha256).decode() == "[page 1]\nFirst page\n\n[page 2]\nZweite Seite: ü"
 
 
+def test_a_pdf_may_begin_with_something_else(blobs: Blobs) -> None:
+    assert keep(NewFile("a.pdf", b"\r\n" + make_pdf("x")), blobs).pages == 1
+
+
+def test_a_text_that_tells_of_pdf_files_is_a_text(blobs: Blobs) -> None:
+    part = keep(NewFile("notes.md", b"A PDF file begins with %PDF-1.7 and a line end."), blobs)
+    assert (part.media_type, part.pages) == ("text/markdown", None)
+
+
 def test_a_scan_has_pages_and_no_text(blobs: Blobs) -> None:
     part = keep(NewFile("scan.pdf", make_pdf("", "")), blobs)
     assert (part.pages, part.text_blob) == (2, None)
@@ -90,7 +99,10 @@ def test_a_scan_has_pages_and_no_text(blobs: Blobs) -> None:
         (NewFile("a.pdf", make_pdf("whole")[:120]), "broken"),
         (NewFile("a.pdf", make_pdf()), "broken"),
         (NewFile("a.pdf", make_pdf(*[""] * 1_001)), "1,001 pages"),
+        (NewFile("a.pdf", b"\x00%PDF-1.4\nrubbish"), "broken"),
         (NewFile("a.txt", b""), "empty"),
+        (NewFile("a.txt", b"\xef\xbb\xbf"), "empty"),
+        (NewFile("a.txt", b"\xff\xfe"), "empty"),
         (NewFile("a.txt", b"x" * (10 * 2**20 + 1)), "texts of up to 10 MB"),
         (NewFile("a.bin", b"x" * (32 * 2**20 + 1)), "files of up to 32 MB"),
         (NewFile("a.zip", b"PK\x03\x04\x00\x00"), "pictures, PDF files and texts"),
