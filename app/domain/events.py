@@ -66,6 +66,9 @@ class RetryScheduled(SessionEvent):
     """The try that failed, from 1."""
     max_attempts: int
     delay_seconds: float
+    detail: str = ""
+    """As `ProviderError.detail`."""
+    is_quote: bool = False
 
 
 @dataclass(frozen=True, slots=True)

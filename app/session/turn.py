@@ -146,7 +146,18 @@ def _delay(turn: TurnEnv, reply: Reply, *, tries: int, elapsed_seconds: float) -
     delay = retry_delay(reply.error, tries=tries, elapsed_seconds=elapsed_seconds, random=turn.env.random)
     if delay is not None:
         turn.env.emit(ReplyDropped(turn.session, reply.row_id))
-        turn.env.emit(RetryScheduled(turn.session, reply.error.kind, tries, MAX_TRIES, delay))
+        error = reply.error
+        turn.env.emit(
+            RetryScheduled(
+                turn.session,
+                error.kind,
+                tries,
+                MAX_TRIES,
+                delay,
+                detail=error.detail,
+                is_quote=error.is_quote,
+            )
+        )
     return delay
 
 

@@ -279,11 +279,12 @@ def test_a_failure_is_said_in_words_with_a_way_on(desk: Desk, kind: ErrorKind) -
 
 
 def test_waiting_for_the_next_try_is_shown_and_can_be_stopped(desk: Desk) -> None:
-    desk.provider.play([ProviderError(ErrorKind.OVERLOADED)])
+    desk.provider.play([ProviderError(ErrorKind.NETWORK, "Nothing answers at my server.")])
     desk.type("go")
     desk.press(Qt.Key.Key_Return)
     hint = desk.window.page.composer._hint
     desk.until(lambda: "Trying again in 2 s (try 2 of 6)" in hint.text())
+    assert "Nothing answers at my server. Waiting to try again." in desk.spoken()
     desk.press(Qt.Key.Key_Escape)
     desk.idle()
     assert "Trying again" not in hint.text()

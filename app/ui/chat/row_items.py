@@ -15,7 +15,7 @@ from app.session.attachments import MAX_NAME_CHARS
 from app.session.state import is_sendable
 from app.ui.chat.attachments_wording import detail_of
 from app.ui.chat.items import AttachedFile, Item, ItemAction, Section, Speaker
-from app.ui.wording import error_sentence, told_error
+from app.ui.wording import told_error
 
 ModelName = Callable[[str], str]
 """Gives the name for people of a `provider/model`."""
@@ -84,7 +84,8 @@ def unsaved_item(item: Item, reason: str) -> Item:
 
 def waiting_item(retry: RetryScheduled) -> Item:
     """Return what stands below a message while the next try is waited for."""
-    text = _tr("{sentence} Waiting to try again.").format(sentence=error_sentence(retry.error_kind))
+    sentence = told_error(retry.error_kind, retry.detail, is_quote=retry.is_quote)
+    text = _tr("{sentence} Waiting to try again.").format(sentence=sentence)
     return _notice(f"waiting-{retry.session}", text)
 
 
