@@ -58,7 +58,8 @@ def _content(path: Path, name: str) -> bytes:
         with open(descriptor, "rb") as file:
             _check(os.fstat(descriptor), name)
             data = file.read(MAX_READ_BYTES + 1)
-    except FileNotFoundError as error:
+    except (FileNotFoundError, ValueError) as error:
+        # No file has a name with a NUL or with half a character in it; an address on a web page may.
         raise KnownError(_tr("“{name}” is not there any more.").format(name=name)) from error
     except PermissionError as error:
         raise KnownError(_tr("“{name}” may not be read by this account.").format(name=name)) from error
