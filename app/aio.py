@@ -103,9 +103,10 @@ class TaskSet:
         return len(self._tasks)
 
     async def drain(self, *, timeout_seconds: float) -> None:
-        """Wait for the end of what runs, but not for ever."""
-        if self._tasks:
-            await asyncio.wait(list(self._tasks), timeout=timeout_seconds)
+        """Wait for the end of what runs, and of what that starts, but not for ever."""
+        deadline = time.monotonic() + timeout_seconds
+        while self._tasks and (left := deadline - time.monotonic()) > 0:
+            await asyncio.wait(list(self._tasks), timeout=left)
 
     async def close(self) -> None:
         """Cancel what runs and wait for its end."""

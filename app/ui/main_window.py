@@ -123,6 +123,8 @@ class MainWindow(QMainWindow):
             self._keep_window_state()
             self.appearance.save_pending()
             self.controller.save_draft()
+            # A file that is still being read goes right into the draft on disk.
+            self.controller.files.leave()
             if self._settings is not None:
                 self._settings.close()
             self.hide()

@@ -162,3 +162,20 @@ def test_an_engine_that_never_ran_can_be_stopped_and_takes_no_work() -> None:
         raise AssertionError
 
     assert engine.submit(work()).cancelled()
+
+
+async def test_draining_waits_for_what_the_tasks_start_as_well() -> None:
+    tasks = TaskSet(quiet)
+    ended: list[str] = []
+
+    async def second() -> None:
+        await asyncio.sleep(0)
+        ended.append("second")
+
+    async def first() -> None:
+        await asyncio.sleep(0)
+        tasks.spawn(second(), name="second")
+
+    tasks.spawn(first(), name="first")
+    await tasks.drain(timeout_seconds=5)
+    assert ended == ["second"]

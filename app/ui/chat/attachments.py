@@ -106,7 +106,7 @@ class AttachmentKeeper(QObject):
             self.changed.emit()
 
     def leave(self) -> None:
-        """Another chat is being opened: what arrives from now on waits until this one is shown again."""
+        """Another chat is being opened, or none: what arrives from now on waits until this one is shown again."""
         self._session = ""
 
     @property

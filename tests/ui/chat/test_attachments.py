@@ -302,6 +302,23 @@ def test_a_file_that_is_gone_from_the_draft_is_dropped_and_the_rest_stays(desk: 
     composer(desk).set_text("")
 
 
+def test_a_file_that_is_being_read_when_the_window_closes_is_in_the_draft(desk: Desk, tmp_path: Path) -> None:
+    picture(3000, 2000).save(str(tmp_path / "photo.png"))
+    desk.type("look")
+    give(desk, tmp_path / "photo.png")
+    desk.restart()
+    assert names(desk) == ["photo.png"]
+    assert composer(desk).text() == "look"
+
+
+def test_an_address_that_is_no_file_name_is_refused_in_words(desk: Desk) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl("file:///tmp/a%00b.txt")])
+    paste(desk, data)
+    settled(desk)
+    assert hint(desk) == "“a b.txt” is not there any more."
+
+
 def test_the_same_file_is_attached_once(desk: Desk, tmp_path: Path) -> None:
     attach(desk, tmp_path / "a.txt", b"a")
     attach(desk, tmp_path / "a.txt", b"a")
