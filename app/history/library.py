@@ -7,7 +7,7 @@ import contextlib
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -16,7 +16,7 @@ from app.disk import make_private_folder, replace, storage_error, sync_folder
 from app.domain.chats import ChatSummary, DeletedChat
 from app.domain.errors import ChatNotFound, StorageError
 from app.domain.ids import NewId, new_id
-from app.domain.rows import Row
+from app.domain.rows import MediaPart, Row
 from app.domain.text import is_blank
 from app.history.files import ChatFiles
 from app.history.reader import HistoryReader, RowEntry
@@ -187,6 +187,11 @@ def summary_of(session: str, meta: SessionMeta) -> ChatSummary:
     )
 
 
+def title_of(text: str, files: Sequence[MediaPart]) -> str:
+    """Return a title for a chat that begins with this message: of its text, or else of its first file's name."""
+    return title_from(text) or title_from(" ".join(part.name for part in files[:1]))
+
+
 def title_from(text: str) -> str:
     """Return a title made of the first line with words in `text`, at most 60 characters."""
     line = next((" ".join(line.split()) for line in text.splitlines() if not is_blank(line)), "")
@@ -207,14 +212,18 @@ def _rebuilt_meta(files: ChatFiles) -> SessionMeta:
     rows = [entry.row for entry in entries if isinstance(entry, RowEntry)]
     first = next((row for row in rows if _is_message(row)), None)
     if first is not None:
-        meta.title = title_from(first.text)
+        meta.title = title_of(first.text, _files_of(first))
         meta.created = first.created if first.created and first.created.tzinfo else changed
     meta.model = next((f"{row.request.provider}/{row.request.model}" for row in rows if row.request), "")
     return meta
 
 
 def _is_message(row: Row) -> bool:
-    return row.role == "user" and row.boundary is None and bool(row.text.strip())
+    return row.role == "user" and row.boundary is None and bool(row.text.strip() or _files_of(row))
+
+
+def _files_of(row: Row) -> list[MediaPart]:
+    return [part for part in row.parts if isinstance(part, MediaPart)]
 
 
 def _folders(parent: Path) -> list[Path]:

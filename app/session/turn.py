@@ -13,7 +13,7 @@ from app.domain.errors import StorageError
 from app.domain.events import ChatChanged, ReplyDropped, RetryScheduled, RowsAppended, StateChanged
 from app.domain.rows import Flag, Row
 from app.history.files import ChatFiles
-from app.history.library import summary_of, title_from
+from app.history.library import summary_of, title_of
 from app.history.partial import PartialFile
 from app.history.sidecars import write_sidecar
 from app.history.store import Store
@@ -183,7 +183,7 @@ async def _name_chat(turn: TurnEnv, item: UserInput) -> None:
     meta = turn.state.meta
     meta.updated = turn.env.clock.now()
     if not meta.title and not meta.titled_by_user:
-        meta.title = title_from(item.text or " ".join(part.name for part in item.attachments[:1]))
+        meta.title = title_of(item.text, item.attachments)
     await _show_meta(turn)
 
 

@@ -253,6 +253,20 @@ async def test_a_message_may_be_a_file_alone(program: Program) -> None:
     assert [summary.title for summary in await program.manager.list_chats()] == ["a.txt"]
 
 
+@pytest.mark.parametrize("text", ["", " \n", "\u200b"])
+async def test_a_chat_that_begins_with_a_file_alone_has_its_name(program: Program, text: str) -> None:
+    chat = await program.new_chat()
+    part = await program.manager.attach(chat.session, NewFile("notes.md", b"words"))
+    program.provider.play(reply("ok"), reply("ok"))
+    await program.manager.send(chat.session, UserInput(program.new_id(), text, (part,)))
+    await chat.idle()
+    await chat.say("and more")
+    assert [summary.title for summary in await program.manager.list_chats()] == ["notes.md"]
+    await program.manager.leave_chat(chat.session)
+    chat.files.meta.unlink()
+    assert [summary.title for summary in await program.manager.list_chats()] == ["notes.md"]
+
+
 async def test_a_file_stays_in_the_chat_for_later_turns_and_after_a_restart(program: Program) -> None:
     chat = await program.new_chat()
     part = await program.manager.attach(chat.session, PICTURE)
