@@ -133,9 +133,9 @@ class Probe:
             if error.kind in _NO_LIST and (self._model or self._models):
                 # The model tells whether the key is right.
                 return None
-            raise StepFailed(TestStep.KEY, str(error)) from error
+            raise StepFailed(TestStep.KEY, self._key_sentence(error)) from error
         count = f"{len(self._models)} model{'' if len(self._models) == 1 else 's'}"
-        return f"The server offers {count}{'' if key else ' without a key'}."
+        return f"The server offers {count}."
 
     async def _ask(self) -> str:
         """Have a model begin an answer."""
@@ -149,11 +149,16 @@ class Probe:
         except ProviderError as error:
             # Some servers show their list to everybody and look at the key only now.
             step = TestStep.KEY if error.kind is ErrorKind.AUTHENTICATION else TestStep.MODEL
-            raise StepFailed(step, str(error)) from error
+            raise StepFailed(step, self._key_sentence(error)) from error
         if not self._record.has(TestStep.KEY):
             self._record.note(TestStep.KEY, "The server has no list of models.")
         self._record.model = model
-        return f"{model} answers."
+        return ""
+
+    def _key_sentence(self, error: ProviderError) -> str:
+        if error.kind is ErrorKind.AUTHENTICATION and not self._endpoint.needs_key:
+            return f"{error} It wants a key: switch on “Needs a key” and enter it."
+        return str(error)
 
     async def _hear(self, model: str) -> None:
         """Return at the first piece of an answer. Raises ProviderError."""

@@ -103,6 +103,7 @@ class EndpointForm(QWidget):
         self.needs_key.setChecked(endpoint.needs_key)
         self.trusting.setChecked(not endpoint.verify)
         self.trusting_row.set_note(self._trust_note(endpoint))
+        self.trusting_row.setVisible(endpoint.base_url.startswith("https:"))
         self._key_row.setVisible(endpoint.needs_key)
         self._test_row.set_note(
             self.tr("Asks a model for one word, with the key above if one is typed there.")

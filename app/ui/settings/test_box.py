@@ -28,6 +28,7 @@ class TestBox(QWidget):
         self.button.clicked.connect(self._press)
         self.state = plain_label()
         self.state.hide()
+        self._needs_key = True
         self._labels: list[QLabel] = []
         self._steps = QVBoxLayout()
         self._steps.setSpacing(4)
@@ -64,6 +65,7 @@ class TestBox(QWidget):
         self._clear_steps()
         self._say(self.tr("Testing…"))
         endpoint, key = self._current()
+        self._needs_key = endpoint.needs_key or bool(key)
         self._end = self._choices.ask(
             lambda: self._choices.bridge.test_endpoint(endpoint, key=key),
             self._show_report,
@@ -92,7 +94,7 @@ class TestBox(QWidget):
     def _step_label(self, step: StepResult) -> QLabel:
         sign, word = ("✓", self.tr("yes")) if step.passed else ("✗", self.tr("no"))
         detail = f". {step.detail}" if step.detail else ""
-        label = plain_label(f"{sign}  {step_name(step.step)}: {word}{detail}")
+        label = plain_label(f"{sign}  {step_name(step.step, needs_key=self._needs_key)}: {word}{detail}")
         label.setProperty("isError", not step.passed)
         label.setObjectName("testStep")
         return label

@@ -46,13 +46,13 @@ def dialect_name(dialect: str) -> str:
     return names[dialect]
 
 
-def step_name(step: TestStep) -> str:
+def step_name(step: TestStep, *, needs_key: bool) -> str:
     """Return what a step of a connection test looks at."""
     names = {
         TestStep.NAME: _tr("The server's name is known"),
         TestStep.CONNECT: _tr("The server can be reached"),
         TestStep.CERTIFICATE: _tr("Its certificate is trusted"),
-        TestStep.KEY: _tr("The key is accepted"),
+        TestStep.KEY: _tr("The key is accepted") if needs_key else _tr("It can be used without a key"),
         TestStep.MODEL: _tr("A model answers"),
     }
     return names[step]

@@ -259,7 +259,8 @@ def test_a_test_says_which_step_failed(desk: SettingsDesk) -> None:
         far.play(*[error(401)] * 3)
         desk.click(form.test.button)
         desk.until(lambda: "It doesn't work yet" in form.test.text())
-        assert "✗  The key is accepted: no" in form.test.text()
+        assert "✗  It can be used without a key: no" in form.test.text()
+        assert "switch on “Needs a key”" in form.test.text()
 
 
 def test_a_test_can_be_stopped_and_ends_with_the_window(desk: SettingsDesk) -> None:
