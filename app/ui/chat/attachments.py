@@ -30,6 +30,8 @@ MAX_FILES: Final = 20
 MAX_TOTAL_BYTES: Final = 32 * 2**20
 MAX_INSERT_CHARS: Final = 1_000_000
 """A longer paste stays a file: the field would take too long over it."""
+MAX_INSERT_LINE_CHARS: Final = 50_000
+"""So does one with a longer line: each key press lays a line out anew, and a million letters take a minute."""
 _SHOWN_REFUSALS: Final = 3
 
 Read = Callable[[], "Picked"]
@@ -168,6 +170,8 @@ class AttachmentKeeper(QObject):
         self._forget_refusals()
         name = self.tr("Pasted text ({count} characters)").format(count=QLocale().toString(len(text)))
         self._newest_paste = self._begin(self._session, name, partial(read_text, text, name), text=text)
+        if self._newest_paste is None:
+            self._composer.field.has_pasted_file = False
 
     @property
     def _may_attach(self) -> bool:
@@ -226,18 +230,23 @@ class AttachmentKeeper(QObject):
             self._late.setdefault(job.session, []).append(part)
             self._tasks.spawn(self._keep_late(job.session, part), name="keep a file for later")
             return
-        total = sum(each.bytes for each in self._parts) + part.bytes
-        if part in self._parts or total > MAX_TOTAL_BYTES:
+        there = next((each for each in self._parts if each == part), None)
+        if job.text and _may_insert(job.text):
+            self._pasted[part.blob.sha256] = job.text
+        if there is not None:
             self._hide_job(job)
-            if part not in self._parts:
-                most = MAX_TOTAL_BYTES // 2**20
-                text = self.tr("“{name}” is left out: together, files of up to {most} MB can go with one message.")
-                self._refuse(job.session, text.format(name=part.name, most=most))
+            if job is self._newest_paste:
+                self._newest_paste = there
+            return
+        if sum(each.bytes for each in self._parts) + part.bytes > MAX_TOTAL_BYTES:
+            self._hide_job(job)
+            self._forget_paste(job)
+            most = MAX_TOTAL_BYTES // 2**20
+            text = self.tr("“{name}” is left out: together, files of up to {most} MB can go with one message.")
+            self._refuse(job.session, text.format(name=part.name, most=most))
             return
         if job is self._newest_paste:
             self._newest_paste = part
-        if job.text and len(job.text) <= MAX_INSERT_CHARS:
-            self._pasted[part.blob.sha256] = job.text
         self._show_part(part, thumbnail, instead_of=job.chip)
         self._tell()
         self.changed.emit()
@@ -357,7 +366,7 @@ class AttachmentKeeper(QObject):
         self._insert(text)
 
     def _insert(self, text: str) -> None:
-        if text and len(text) <= MAX_INSERT_CHARS:
+        if text and _may_insert(text):
             self._composer.insert_text(text)
 
     @Slot()
@@ -398,3 +407,8 @@ class AttachmentKeeper(QObject):
 
         card = next((card for card in self._cards if card.ref == self._model), None)
         self._composer.set_notice("" if card is None else " ".join(readable(self._parts, card)))
+
+
+def _may_insert(text: str) -> bool:
+    """Whether the field stays quick with this text in it."""
+    return len(text) <= MAX_INSERT_CHARS and all(len(line) <= MAX_INSERT_LINE_CHARS for line in text.split("\n"))

@@ -242,6 +242,41 @@ def test_a_paste_that_is_too_long_for_the_field_is_only_taken_out(desk: Desk) ->
     assert (names(desk), composer(desk).text()) == ([], "")
 
 
+def test_a_paste_with_a_line_the_field_would_freeze_over_stays_a_file(desk: Desk) -> None:
+    paste_text(desk, "a line\n" + "z" * 50_001)
+    settled(desk)
+    assert len(chips(desk)[0].stops()) == 1
+    composer(desk).field.undo()
+    assert (names(desk), composer(desk).text()) == ([], "")
+    paste_text(desk, ("z" * 50_000 + "\n") * 2)
+    settled(desk)
+    assert len(chips(desk)[0].stops()) == 2
+
+
+def test_undo_of_a_text_that_was_pasted_twice_puts_it_in_once(desk: Desk) -> None:
+    text = "y" * 10_001
+    for _ in range(2):
+        paste_text(desk, text)
+        settled(desk)
+    assert len(names(desk)) == 1
+    composer(desk).field.undo()
+    assert (names(desk), composer(desk).text()) == ([], text)
+    composer(desk).set_text("")
+
+
+def test_undo_after_a_paste_there_was_no_room_for_is_about_the_text(desk: Desk, tmp_path: Path) -> None:
+    paths = [tmp_path / f"{number}.txt" for number in range(20)]
+    for path in paths:
+        path.write_text(path.name)
+    give(desk, *paths)
+    settled(desk)
+    desk.type("abc")
+    paste_text(desk, "z" * 10_001)
+    assert "At most 20 files" in hint(desk)
+    composer(desk).field.undo()
+    assert composer(desk).text() == ""
+
+
 def test_undo_after_a_refused_paste_leaves_the_earlier_one(desk: Desk) -> None:
     paste_text(desk, "y" * 10_001)
     settled(desk)
