@@ -19,10 +19,13 @@ class DraftFile:
         self._lock = asyncio.Lock()
         self._newest: DraftContent | None = None
 
-    async def load(self) -> DraftContent:
-        """Return the draft, empty if there is none, without files that are gone. Raises StorageError."""
+    async def load(self, *, may_repair: bool = True) -> DraftContent:
+        """Return the draft, empty if there is none, without files that are gone. Raises StorageError.
+
+        Who doesn't hold the chat's lease may not set a broken one aside: the holder may just have written a whole one.
+        """
         async with self._lock:
-            return await run_blocking(self._read)
+            return await run_blocking(self._read, may_repair=may_repair)
 
     async def save(self, content: DraftContent) -> None:
         """Keep `content`. Raises StorageError."""
@@ -44,18 +47,20 @@ class DraftFile:
     async def drop(self, text: str, attachments: tuple[MediaPart, ...] = ()) -> None:
         """Forget the draft if it is this: that has become a message. Raises StorageError."""
         sent = DraftContent(text, attachments)
-        if self._newest == sent:
-            self._newest = None
-        if await self.load() == sent:
-            await self.save(DraftContent())
+        async with self._lock:
+            if self._newest is not None:
+                # Someone waits to save this, and does so next.
+                self._newest = DraftContent() if self._newest == sent else self._newest
+            elif await run_blocking(self._read) == sent:
+                await run_blocking(self._write, DraftContent())
 
     async def settle(self) -> None:
         """Wait for the end of what is being written."""
         async with self._lock:
             return
 
-    def _read(self) -> DraftContent:
-        draft = read_sidecar(self._path, Draft)
+    def _read(self, *, may_repair: bool = True) -> DraftContent:
+        draft = read_sidecar(self._path, Draft, may_repair=may_repair)
         if draft is None:
             return DraftContent()
         return DraftContent(draft.text, tuple(part for part in draft.attachments if self._blobs.has(part.blob.sha256)))

@@ -138,7 +138,7 @@ class Worker:
         """Return the chat as it is at one moment. Raises StorageError."""
         draft = DraftContent()
         with contextlib.suppress(StorageError):
-            draft = await self._turn.draft.load()
+            draft = await self._turn.draft.load(may_repair=self._access is Access.WRITABLE)
         while True:
             last_seq = self._state.last_seq
             page = await self.page_before(None)

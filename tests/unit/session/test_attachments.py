@@ -1,3 +1,4 @@
+import asyncio
 import hashlib
 import json
 from dataclasses import replace
@@ -5,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from app.domain.chats import Access
 from app.domain.errors import ChatInUse, ChatNotFound, KnownError, StorageError
 from app.domain.models import Abilities, ModelCard
 from app.domain.request import ModelRequest
 from app.domain.rows import Blob, MediaPart, Row, TextPart
 from app.history.blobs import Blobs
 from app.session.attachments import Use, decoded, keep, readable, shown_name, use_of, with_files
+from app.session.draft import DraftFile
 from app.session.inputs import Accepted, DraftContent, NewFile, UserInput
 from tests.fakes.pdf import make_pdf
 from tests.fakes.scripted import reply
@@ -310,6 +313,28 @@ async def test_a_broken_entry_of_a_draft_is_dropped_and_the_rest_kept(program: P
     assert (await program.manager.open_chat(chat.session)).draft == DraftContent("kept", (part,))
     chat.files.draft.write_text(json.dumps({"text": "kept", "attachments": {"no": "list"}}))
     assert (await program.manager.open_chat(chat.session)).draft == DraftContent("kept")
+
+
+async def test_what_is_saved_while_the_draft_that_was_sent_is_dropped_stays(program: Program) -> None:
+    chat = await program.new_chat()
+    draft = DraftFile(chat.files)
+    await draft.save(DraftContent("sent"))
+    await asyncio.gather(draft.drop("sent"), draft.save(DraftContent("new")))
+    assert await draft.load() == DraftContent("new")
+    await asyncio.gather(draft.save(DraftContent("sent")), draft.save(DraftContent("sent")), draft.drop("sent"))
+    assert await draft.load() == DraftContent()
+
+
+async def test_a_broken_draft_is_left_to_the_process_that_holds_the_chat(program: Program) -> None:
+    chat = await program.new_chat()
+    other = Program(program.root, new_id=program.new_id)
+    chat.files.draft.write_text("{")
+    opened = await other.manager.open_chat(chat.session)
+    assert (opened.access, opened.draft) == (Access.HELD_ELSEWHERE, DraftContent())
+    assert chat.files.draft.read_text() == "{"
+    await other.manager.close()
+    assert (await program.manager.open_chat(chat.session)).draft == DraftContent()
+    assert not chat.files.draft.exists()
 
 
 async def test_a_file_joins_the_draft_of_a_chat_that_is_not_shown(program: Program) -> None:
