@@ -80,8 +80,7 @@ class ModelForm(QWidget):
         said = self._choices.settings.models.get(card.ref, ModelSettings())
         is_built_in = self._choices.settings.endpoint(card.provider) is None
         self.heading.setText(card.name)
-        detail = f"{card.source}".strip()
-        self.origin.setText("\n".join(part for part in (card.id, origin_sentence(card), detail) if part))
+        self.origin.setText(f"{card.id}\n{origin_sentence(card)}")
         self.favourite.setChecked(card.is_favourite)
         self.name.show_text(said.name or "", is_forced=is_forced)
         self.name.setPlaceholderText(card.name)

@@ -12,7 +12,7 @@ from app.ui.settings.choices import Choices
 from app.ui.settings.edits import change_model
 from app.ui.settings.general import by_provider
 from app.ui.settings.model_form import AddModelRow, ModelForm
-from app.ui.settings.page import SettingsPage
+from app.ui.settings.page import SettingsPage, plain_label
 from app.ui.settings.wording import abilities_text, count_text, price_text
 from app.ui.tooltip import plain_tooltip
 
@@ -52,6 +52,9 @@ class ModelsPage(SettingsPage):
         column.setSpacing(6)
         column.addWidget(self.search)
         column.addWidget(self.tree)
+        self.nothing = plain_label(self.tr("No model fits. One that is not listed can be added below."))
+        self.nothing.hide()
+        column.addWidget(self.nothing)
         self.add_row(
             "",
             holder,
@@ -136,6 +139,7 @@ class ModelsPage(SettingsPage):
                 item.setHidden(not fits)
                 shown += fits
             group.setHidden(not shown)
+        self.nothing.setVisible(all(group.isHidden() for group in self._groups()))
 
     def _show_current(self) -> None:
         card = self._cards.get(self._current_ref())

@@ -301,3 +301,14 @@ def test_a_model_that_is_not_on_offer_now_is_named(desk: SettingsDesk) -> None:
     window.choices.change(change_part("general", default_model="openai/gone"))
     desk.until(lambda: window.general.model.currentData() == "openai/gone")
     assert "not on offer" in window.general.model.currentText()
+
+
+def test_a_search_for_a_model_that_fits_nothing_says_so(desk: SettingsDesk) -> None:
+    window = desk.open_settings()
+    page = window.models
+    window.open_page(page)
+    desk.until(lambda: page.tree.topLevelItemCount() > 0)
+    desk.qtbot.keyClicks(page.search, "zzz")
+    assert page.nothing.isVisible()
+    page.search.clear()
+    assert not page.nothing.isVisible()
