@@ -296,6 +296,13 @@ def test_the_letters_that_were_typed_are_known() -> None:
     assert match_model("xyz", card("Claude Sonnet 4")) is None
 
 
+def test_a_model_is_found_by_its_own_name_whatever_letters_it_has() -> None:
+    for query in ("Weiß", "WEIß", "weiß 🧵"):
+        found = match_model(query, card("Weiß 🧵", id="w"))
+        assert found is not None
+        assert found.places[:4] == (0, 1, 2, 3)
+
+
 def test_limits_and_prices_are_short() -> None:
     assert [limit_text(limit) for limit in (None, 512, 8_192, 200_000, 1_000_000, 1_050_000)] == [
         "limit unknown",

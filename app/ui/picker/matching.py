@@ -21,7 +21,7 @@ class Match(NamedTuple):
 def match_model(query: str, card: ModelCard) -> Match | None:
     """Return how `card` fits every word of `query`; None if one of them fits nowhere."""
     score, places = 0, set[int]()
-    for word in query.casefold().split():
+    for word in query.split():
         in_name = _find(word, card.name)
         elsewhere = max((_find(word, text) for text in (card.id, card.provider_name, card.provider)), key=_score_of)
         if in_name is not None and _score_of(in_name) + _NAME_BONUS > _score_of(elsewhere):
@@ -35,9 +35,11 @@ def match_model(query: str, card: ModelCard) -> Match | None:
 
 
 def _find(word: str, text: str) -> Match | None:
-    folded = text.casefold()
-    if len(folded) != len(text):  # the places of letters that fold to several would be wrong
-        folded = text.lower() if len(text.lower()) == len(text) else text
+    folded, lowered = text.casefold(), text.lower()
+    if len(folded) == len(text):
+        word = word.casefold()
+    else:  # the places of letters that fold to several would be wrong
+        folded, word = (lowered, word.lower()) if len(lowered) == len(text) else (text, word)
     at = folded.find(word)
     while at > 0 and folded[at - 1].isalnum():
         later = folded.find(word, at + 1)
