@@ -140,8 +140,28 @@ class Use(Enum):
     """Only that it was there."""
 
 
+def uses_of(parts: Sequence[MediaPart], card: ModelCard) -> tuple[Use, ...]:
+    """Return how the model gets each file of a request, in their order.
+
+    Providers count pages and bytes of all files together. What goes first takes the room, so that a file stays in
+    the form it was sent in whatever follows.
+    """
+    uses: list[Use] = []
+    pages = size = 0
+    for part in parts:
+        use = use_of(part, card)
+        if use is Use.WHOLE and part.media_type == PDF and part.text_blob is not None:
+            fits = pages + (part.pages or 0) <= MOST_PDF_PAGES and size + part.bytes <= MOST_PDF_BYTES
+            use = Use.WHOLE if fits else Use.TEXT
+        if use is Use.WHOLE:
+            pages += part.pages or 0
+            size += part.bytes
+        uses.append(use)
+    return tuple(uses)
+
+
 def use_of(part: MediaPart, card: ModelCard) -> Use:
-    """Return how the model gets a file."""
+    """Return how the model gets a file that is the only one."""
     match part.media_type:
         case media_type if is_text(media_type):
             return Use.TEXT
@@ -168,11 +188,12 @@ def is_text(media_type: str) -> bool:
 
 def readable(parts: Sequence[MediaPart], card: ModelCard) -> tuple[str, ...]:
     """Return, as sentences for people, what of `parts` the model would not get. Pure."""
-    left_out = [part for part in parts if use_of(part, card) is Use.NONE]
+    used = tuple(zip(parts, uses_of(parts, card), strict=True))
+    left_out = [part for part, use in used if use is Use.NONE]
     pictures = [part for part in left_out if part.media_type in PICTURES]
     scans = [part for part in left_out if part.media_type == PDF]
     others = [part for part in left_out if part not in pictures and part not in scans]
-    texts = [part for part in parts if part.media_type == PDF and use_of(part, card) is Use.TEXT]
+    texts = [part for part, use in used if part.media_type == PDF and use is Use.TEXT]
     sentences = (
         (pictures, "{model} can't see pictures and won't get {names}."),
         (scans, "{model} can't read PDF files, and no text was found in {names}."),
@@ -193,22 +214,26 @@ def with_files(request: ModelRequest, card: ModelCard, blobs: Blobs) -> ModelReq
     Blocks.
     """
     files: dict[str, bytes] = {}
-    rows = tuple(_row_with_files(row, card, blobs, files) for row in request.rows)
+    parts = [part for row in request.rows for part in row.parts if isinstance(part, MediaPart)]
+    uses = iter(uses_of(parts, card))
+    rows = tuple(_row_with_files(row, uses, blobs, files) for row in request.rows)
     return replace(request, rows=rows, files=files) if rows != request.rows or files else request
 
 
-def _row_with_files(row: Row, card: ModelCard, blobs: Blobs, files: dict[str, bytes]) -> Row:
+def _row_with_files(row: Row, uses: Iterator[Use], blobs: Blobs, files: dict[str, bytes]) -> Row:
     if not any(isinstance(part, MediaPart) for part in row.parts):
         return row
-    return row.model_copy(update={"parts": tuple(_parts_with_files(row.parts, card, blobs, files))})
+    return row.model_copy(update={"parts": tuple(_parts_with_files(row.parts, uses, blobs, files))})
 
 
-def _parts_with_files(parts: Sequence[Part], card: ModelCard, blobs: Blobs, files: dict[str, bytes]) -> Iterator[Part]:
+def _parts_with_files(
+    parts: Sequence[Part], uses: Iterator[Use], blobs: Blobs, files: dict[str, bytes]
+) -> Iterator[Part]:
     for part in parts:
         if not isinstance(part, MediaPart):
             yield part
             continue
-        use = use_of(part, card)
+        use = next(uses)
         blob = part.text_blob if part.media_type == PDF and use is Use.TEXT else part.blob
         try:
             data = b"" if use is Use.NONE or blob is None else files.get(blob.sha256) or blobs.get(blob.sha256)

@@ -12,7 +12,7 @@ from app.domain.models import Abilities, ModelCard
 from app.domain.request import ModelRequest
 from app.domain.rows import Blob, MediaPart, Row, TextPart
 from app.history.blobs import Blobs
-from app.session.attachments import Use, decoded, keep, readable, shown_name, use_of, with_files
+from app.session.attachments import Use, decoded, keep, readable, shown_name, use_of, uses_of, with_files
 from app.session.draft import DraftFile
 from app.session.inputs import Accepted, DraftContent, NewFile, UserInput
 from tests.fakes.pdf import make_pdf
@@ -186,6 +186,28 @@ def test_of_a_pdf_no_provider_takes_the_text_goes(pages: int | None, size: int, 
     assert said == (() if use is Use.WHOLE else ("Model M gets only the text of “a.pdf”.",))
     # Without a text there is nothing else to send.
     assert use_of(paper.model_copy(update={"text_blob": None}), card(pdf=True)) is Use.WHOLE
+
+
+def test_pdf_files_that_are_too_much_together_go_as_text_and_the_earlier_ones_stay(blobs: Blobs) -> None:
+    model = card(pictures=True, pdf=True)
+    first = keep(NewFile("one.pdf", make_pdf(*["first"] * 60)), blobs)
+    second = keep(NewFile("two.pdf", make_pdf(*["second"] * 60)), blobs)
+    third = keep(NewFile("three.pdf", make_pdf(*["third"] * 40)), blobs)
+    rows = tuple(Row(id=part.name, session="s", role="user", parts=(part,)) for part in (first, second, third))
+    asked = with_files(ModelRequest(model="m", system="", rows=rows), model, blobs)
+    assert set(asked.files) == {first.blob.sha256, third.blob.sha256}
+    assert [text.partition("\n")[0] for text in texts(asked)] == ["File “two.pdf” (60 pages):"]
+    before = with_files(ModelRequest(model="m", system="", rows=rows[:1]), model, blobs)
+    assert asked.rows[:1] == before.rows
+    assert readable((first, second, third), model) == ("Model M gets only the text of “two.pdf”.",)
+
+
+def test_a_picture_takes_room_that_a_large_pdf_would_need(blobs: Blobs) -> None:
+    picture = keep(PICTURE, blobs).model_copy(update={"bytes": 12 * 2**20})
+    paper = keep(NewFile("paper.pdf", make_pdf("x")), blobs).model_copy(update={"bytes": 12 * 2**20})
+    model = card(pictures=True, pdf=True)
+    assert uses_of((picture, paper), model) == (Use.WHOLE, Use.TEXT)
+    assert uses_of((paper, picture), model) == (Use.WHOLE, Use.WHOLE)
 
 
 def test_pictures_go_to_a_model_nobody_knows_and_pdf_files_as_text(blobs: Blobs) -> None:
