@@ -83,12 +83,13 @@ def _keep_pdf(file: NewFile, name: str, blobs: Blobs) -> MediaPart:
     except KnownError as error:
         raise KnownError(f"“{name}” can't be attached. {error}") from error
     text = clean_text(found.text)
+    data = found.unlocked or file.data
     return MediaPart(
         media_type=PDF,
         name=name,
-        bytes=len(file.data),
+        bytes=len(data),
         pages=found.pages,
-        blob=_put(file.data, blobs),
+        blob=_put(data, blobs),
         text_blob=_put(text.encode(), blobs, chars=len(text)) if text else None,
     )
 

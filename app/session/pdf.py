@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 import threading
 from dataclasses import dataclass
@@ -27,6 +29,8 @@ class PdfText:
 
     pages: int
     text: str
+    unlocked: bytes | None = None
+    """The file without its encryption, if it has one that every reader opens: providers take none with any."""
 
 
 def read_pdf(data: bytes) -> PdfText:
@@ -63,7 +67,20 @@ def _read(document: PdfDocument) -> PdfText:
         room -= len(text)
         if text:
             texts.append(f"[page {number + 1}]\n{text}")
-    return PdfText(pages, "\n\n".join(texts))
+    return PdfText(pages, "\n\n".join(texts), _unlocked(document))
+
+
+def _unlocked(document: PdfDocument) -> bytes | None:
+    from pypdfium2 import PdfiumError
+    from pypdfium2.raw import FPDF_REMOVE_SECURITY, FPDF_GetSecurityHandlerRevision
+
+    if FPDF_GetSecurityHandlerRevision(document) < 0:
+        return None
+    copy = io.BytesIO()
+    with contextlib.suppress(PdfiumError):
+        document.save(copy, flags=FPDF_REMOVE_SECURITY)
+        return copy.getvalue() or None
+    return None
 
 
 def _page_text(document: PdfDocument, number: int) -> str:

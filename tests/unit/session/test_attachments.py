@@ -15,6 +15,7 @@ from app.history.blobs import Blobs
 from app.session.attachments import Use, decoded, keep, readable, shown_name, use_of, uses_of, with_files
 from app.session.draft import DraftFile
 from app.session.inputs import Accepted, DraftContent, NewFile, UserInput
+from app.session.pdf import read_pdf
 from tests.fakes.pdf import make_pdf
 from tests.fakes.scripted import reply
 from tests.unit.session.conftest import Program
@@ -78,6 +79,18 @@ def test_a_pdf_is_kept_with_its_pages_and_its_text(blobs: Blobs) -> None:
     assert part.blob.sha256 == hashlib.sha256(data).hexdigest()
     assert part.text_blob is not None
     assert blobs.get(part.text_blob.sha256).decode() == "[page 1]\nFirst page\n\n[page 2]\nZweite Seite: ü"
+
+
+def test_a_pdf_that_only_restricts_what_may_be_done_is_kept_as_providers_take_it(blobs: Blobs) -> None:
+    data = make_pdf("First page", is_restricted=True)
+    part = keep(NewFile("paper.pdf", data), blobs)
+    kept = blobs.get(part.blob.sha256)
+    assert b"/Encrypt" in data
+    assert b"/Encrypt" not in kept
+    assert (part.pages, part.bytes, part.blob.bytes) == (1, len(kept), len(kept))
+    assert part.text_blob is not None
+    assert blobs.get(part.text_blob.sha256).decode() == "[page 1]\nFirst page"
+    assert read_pdf(kept).text == "[page 1]\nFirst page"
 
 
 def test_a_pdf_may_begin_with_something_else(blobs: Blobs) -> None:
