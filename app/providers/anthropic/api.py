@@ -23,6 +23,7 @@ from app.providers.faults import (
     not_an_api,
 )
 from app.providers.http import Heartbeat, TimeLimits, make_client, proxy_of, time_limits
+from app.providers.json_body import encode_body
 from app.providers.network_faults import fault_of_exception
 from app.providers.phrases import says_thinking_is_refused
 from app.providers.quiet import QuietLimits, watch
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 LIST_SECONDS: Final = 30.0
 """A list of models that isn't there by then is given up, local or not."""
 _MOST_MODELS: Final = 10_000
+_MESSAGES_PATH: Final = "/v1/messages"
 _DRAIN_SECONDS: Final = 0.2
 """The end of the HTTP message is waited for so long after the end of the reply: the connection can be used again."""
 _PLACEHOLDER: Final = "none"
@@ -232,13 +234,30 @@ async def _send(
 
     stream: anthropic.AsyncStream[Any]
     try:
-        stream = await client.messages.create(**arguments, stream=True, extra_headers=_headers(key))
+        stream = await _post(client, arguments, key)
     except anthropic.BadRequestError as error:
         rest: dict[str, Any] = without_thinking(arguments)
         if rest == arguments or not says_thinking_is_refused(error.response.text):
             raise
-        stream = await client.messages.create(**rest, stream=True, extra_headers=_headers(key))
+        stream = await _post(client, rest, key)
     return stream
+
+
+async def _post(
+    client: "anthropic.AsyncAnthropic", arguments: dict[str, Any], key: str
+) -> "anthropic.AsyncStream[Any]":
+    """Send what `messages.create` would, which makes JSON of it on the loop, however long it is."""
+    import anthropic
+    from anthropic.types import Message, RawMessageStreamEvent
+
+    return await client.post(
+        _MESSAGES_PATH,
+        cast_to=Message,
+        content=await run_blocking(encode_body, {**arguments, "stream": True}),
+        options={"headers": _headers(key)},
+        stream=True,
+        stream_cls=anthropic.AsyncStream[RawMessageStreamEvent],
+    )
 
 
 def _headers(key: str) -> "dict[str, str | anthropic.Omit]":

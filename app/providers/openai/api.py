@@ -12,8 +12,10 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from app.aio import run_blocking
 from app.providers import faults
 from app.providers.http import Heartbeat, TimeLimits, make_client, proxy_of
+from app.providers.json_body import encode_body
 from app.providers.network_faults import fault_of_exception
 from app.providers.openai import responses_wire
 from app.providers.openai.faults import fault_in_stream, fault_of_status, refused_field, without
@@ -139,7 +141,7 @@ class Sender:
         return await self.client.post(
             path,
             cast_to=object,
-            body=body,
+            content=await run_blocking(encode_body, body),
             options={"headers": self._headers(), "stream_mode": "events", "synthesize_event_and_data": True},
             stream=True,
             stream_cls=openai.AsyncStream[object],

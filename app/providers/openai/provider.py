@@ -121,8 +121,8 @@ class OpenAIProvider:
 
     async def _pieces(self, sender: Sender, request: ModelRequest, heartbeat: Heartbeat) -> AsyncGenerator[Piece, None]:
         prepare = functools.partial(self._prepared, request, sender.keys)
-        # Files are encoded on the way: megabytes, not for the loop.
-        path, body, reader = await run_blocking(prepare) if request.files else prepare()
+        # Files are encoded on the way, and texts may be long: megabytes, not for the loop.
+        path, body, reader = await run_blocking(prepare)
         refused = self._refused.setdefault(request.model, set())
         try:
             async with aclosing(sender.events(path, body, heartbeat, refused)) as events:

@@ -97,6 +97,7 @@ async def test_what_is_sent(far: FarEnd) -> None:
     received = far.requests[0]
     assert received.path == "/v1/messages"
     assert received.header("authorization") == f"Bearer {KEY}"
+    assert received.header("content-type") == "application/json"
     assert received.json == {
         "model": "far-large",
         "max_tokens": 8_000,

@@ -147,6 +147,7 @@ async def test_the_key_and_whom_it_is_paid_for_are_sent(far: FarEnd, dialect: Di
     received = far.requests[0]
     assert received.path == {"responses": "/v1/responses", "chat": "/v1/chat/completions"}[dialect]
     assert received.header("authorization") == f"Bearer {KEY}"
+    assert received.header("content-type") == "application/json"
     assert received.header("openai-organization") == "org-1"
     assert received.header("openai-project") == "proj-1"
 
