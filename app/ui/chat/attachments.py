@@ -403,10 +403,14 @@ class AttachmentKeeper(QObject):
         self._show_notice()
 
     def _show_notice(self) -> None:
+        from app.domain.models import ModelCard
         from app.session.attachments import readable
 
-        card = next((card for card in self._cards if card.ref == self._model), None)
-        self._composer.set_notice("" if card is None else " ".join(readable(self._parts, card)))
+        provider, _, name = self._model.partition("/")
+        # Of a model that is in no list nothing is known.
+        unlisted = ModelCard(id=name, provider=provider, name=name, limit=None, max_output=None)
+        card = next((card for card in self._cards if card.ref == self._model), unlisted)
+        self._composer.set_notice(" ".join(readable(self._parts, card)) if self._model else "")
 
 
 def _may_insert(text: str) -> bool:

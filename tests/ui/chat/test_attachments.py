@@ -16,6 +16,7 @@ from app.domain.rows import MediaPart, TextPart
 from app.history.files import ChatFiles
 from app.ui.chat.attachments_tray import Chip
 from app.ui.chat.composer import Composer
+from tests.fakes.pdf import make_pdf
 from tests.fakes.scripted import Hold, reply
 from tests.ui.conftest import Desk
 
@@ -550,6 +551,13 @@ def test_many_files_leave_room_for_the_chat_in_a_small_window(desk: Desk, tmp_pa
         assert composer(desk).geometry().bottom() <= page.height()
         assert page.empty.isVisible()
         assert all(chip.width() <= composer(desk).tray.viewport().width() for chip in chips(desk))
+
+
+def test_what_a_model_in_no_list_would_not_get_is_said_too(desk: Desk, tmp_path: Path) -> None:
+    attach(desk, tmp_path / "paper.pdf", make_pdf("words"))
+    files = desk.window.controller.files
+    files.show(desk.session, "scripted/vendor/new-model", files.parts)
+    desk.until(lambda: notice(desk) == "vendor/new-model gets only the text of “paper.pdf”.")
 
 
 def test_what_the_model_cannot_see_is_said_before_sending(desk: Desk, tmp_path: Path) -> None:
