@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # These load pydantic, which must wait for the first paint.
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
-RENDERERS: Final = ("markdown_it", "app.ui.chat.markdown_parser", "pygments", "pygments.lexers.python")
+RENDERERS: Final = ("markdown_it", "app.ui.chat.markdown_parser", "pygments")
 """What a first reply is shown with. Imported here it costs the interface no frame."""
 FRAME_MS: Final = 33
 """Text of running replies reaches the interface at most this often."""
@@ -286,8 +286,11 @@ class Bridge(QObject):
 
 
 def _import_renderers() -> None:
+    from app.ui.chat.highlight import prepare
+
     for name in RENDERERS:
         importlib.import_module(name)
+    prepare()
 
 
 def _joins(last: ReplyDelta, event: ReplyDelta) -> bool:
