@@ -94,13 +94,18 @@ def _offline_sentence(causes: tuple[BaseException, ...]) -> str:
     return next((str(cause) for cause in causes if isinstance(cause, OfflineError)), "")
 
 
+def _speaks_no_tls(error: ssl.SSLError) -> bool:
+    # Python 3.11 knows no name for some of the newer reasons of OpenSSL, only their words.
+    return error.reason in _NO_TLS or "record layer failure" in str(error)
+
+
 def _certificate_sentence(causes: tuple[BaseException, ...], place: str) -> str:
     for cause in causes:
         if isinstance(cause, ssl.SSLCertVerificationError):
             reason = _REASON_OF_CODE.get(cause.verify_code, cause.verify_message or "the system refuses it")
             return f"The certificate of {place} is not trusted: {reason}."
     for cause in causes:
-        if isinstance(cause, ssl.SSLError) and cause.reason in _NO_TLS:
+        if isinstance(cause, ssl.SSLError) and _speaks_no_tls(cause):
             return f"{place} does not seem to speak https. The address of a server of your own may begin with http://."
         if isinstance(cause, ssl.SSLError):
             return f"No encrypted connection to {place} came about ({cause.reason or 'no reason given'})."

@@ -7,7 +7,6 @@ them. Nothing else touches both threads.
 from __future__ import annotations
 
 import asyncio
-import importlib
 import logging
 import threading
 import time
@@ -36,8 +35,6 @@ if TYPE_CHECKING:  # These load pydantic, which must wait for the first paint.
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
-RENDERERS: Final = ("markdown_it", "app.ui.chat.markdown_parser", "pygments")
-"""What a first reply is shown with. Imported here it costs the interface no frame."""
 FRAME_MS: Final = 33
 """Text of running replies reaches the interface at most this often."""
 
@@ -113,10 +110,6 @@ class Bridge(QObject):
         self._manager: SessionManager | None = None
         self._made = threading.Lock()
         buffer.arrived.connect(self.events_arrived)
-
-    async def warm_up(self) -> None:
-        """Import, away from the interface's thread, what it needs to show its first reply."""
-        await asyncio.wrap_future(self._engine.submit(run_blocking(_import_renderers)))
 
     async def list_models(self) -> tuple[ModelCard, ...]:
         """Return every model on offer; the first is the one new chats get."""
@@ -283,14 +276,6 @@ class Bridge(QObject):
             if self._manager is None:
                 self._manager = self._make_manager()
             return self._manager
-
-
-def _import_renderers() -> None:
-    from app.ui.chat.highlight import prepare
-
-    for name in RENDERERS:
-        importlib.import_module(name)
-    prepare()
 
 
 def _joins(last: ReplyDelta, event: ReplyDelta) -> bool:

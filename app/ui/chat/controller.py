@@ -32,6 +32,7 @@ from app.ui.chat.drafts import DraftKeeper
 from app.ui.chat.items import Item, ItemAction, Speaker
 from app.ui.chat.live import LiveReplies
 from app.ui.chat.page import ChatPage
+from app.ui.chat.renderers import prepare_renderers
 from app.ui.chat.waiting_notice import WaitingNotice
 
 if TYPE_CHECKING:  # These load pydantic, which must wait for the first paint.
@@ -457,7 +458,7 @@ class ChatController(QObject):
         """Have the engine import what showing a reply needs, before there is one to show."""
         if not self._is_warm and self.session:
             self._is_warm = True
-            self._tasks.spawn(self._bridge.warm_up(), name="warm up")
+            self._tasks.spawn(self._bridge.run_aside(prepare_renderers), name="warm up")
 
     # Asking
 
