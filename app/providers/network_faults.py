@@ -95,8 +95,10 @@ def _offline_sentence(causes: tuple[BaseException, ...]) -> str:
 
 
 def _speaks_no_tls(error: ssl.SSLError) -> bool:
-    # Python 3.11 knows no name for some of the newer reasons of OpenSSL, only their words.
-    return error.reason in _NO_TLS or "record layer failure" in str(error)
+    # Whether the hang-up or the plain answer is seen first is chance, and the former has no reason.
+    if isinstance(error, ssl.SSLZeroReturnError | ssl.SSLEOFError):
+        return True
+    return getattr(error, "reason", None) in _NO_TLS
 
 
 def _certificate_sentence(causes: tuple[BaseException, ...], place: str) -> str:
@@ -108,7 +110,7 @@ def _certificate_sentence(causes: tuple[BaseException, ...], place: str) -> str:
         if isinstance(cause, ssl.SSLError) and _speaks_no_tls(cause):
             return f"{place} does not seem to speak https. The address of a server of your own may begin with http://."
         if isinstance(cause, ssl.SSLError):
-            return f"No encrypted connection to {place} came about ({cause.reason or 'no reason given'})."
+            return f"No encrypted connection to {place} came about ({getattr(cause, 'reason', None) or 'no reason given'})."
     return ""
 
 

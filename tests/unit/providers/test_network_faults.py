@@ -100,8 +100,9 @@ def test_a_key_that_can_not_be_sent_is_not_tried_again() -> None:
     assert fault_of_exception(error, url=URL, keys=(), read_seconds=None).kind is ErrorKind.INVALID_REQUEST
 
 
-def test_plain_http_is_told_by_words_where_python_knows_no_reason() -> None:
-    error = ssl.SSLError(1, "[SSL] record layer failure (_ssl.c:992)")
-    assert error.reason is None
+@pytest.mark.parametrize(
+    "error", [ssl.SSLZeroReturnError(6, "closed"), ssl.SSLEOFError(8, "EOF"), ssl.SSLError(1, "?")]
+)
+def test_a_server_that_hangs_up_at_the_sight_of_tls_may_speak_plain_http(error: ssl.SSLError) -> None:
     detail = fault_of_exception(error, url="https://127.0.0.1:1/v1", keys=(), read_seconds=300).detail
-    assert "http://" in detail
+    assert ("http://" in detail) == (type(error) is not ssl.SSLError)
