@@ -110,7 +110,8 @@ def _certificate_sentence(causes: tuple[BaseException, ...], place: str) -> str:
         if isinstance(cause, ssl.SSLError) and _speaks_no_tls(cause):
             return f"{place} does not seem to speak https. The address of a server of your own may begin with http://."
         if isinstance(cause, ssl.SSLError):
-            return f"No encrypted connection to {place} came about ({getattr(cause, 'reason', None) or 'no reason given'})."
+            reason = getattr(cause, "reason", None) or "no reason given"
+            return f"No encrypted connection to {place} came about ({reason})."
     return ""
 
 
