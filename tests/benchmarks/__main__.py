@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tests.benchmarks import measures
 from tests.benchmarks.machine import describe
+from tests.benchmarks.memory import measure_memory
 from tests.benchmarks.report import Figure, write_report
 
 REPORT = Path(__file__).parents[2] / "docs" / "performance.md"
@@ -21,7 +22,7 @@ def main() -> int:
     is_quick: bool = arguments.quick
     measuring = {
         "start": lambda: measures.measure_start(3 if is_quick else 9),
-        "memory": measures.measure_memory,
+        "memory": lambda: measure_memory(2 if is_quick else 7),
         "opening": lambda: measures.measure_opening(2 if is_quick else 7),
         "streaming": lambda: measures.measure_streaming(4 if is_quick else 12),
         "append": lambda: measures.measure_append(50 if is_quick else 300),

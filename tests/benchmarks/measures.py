@@ -1,29 +1,24 @@
-"""Everything that is measured: starts the children, reads what they print."""
+"""Everything that is measured but memory: starts the children, reads what they print."""
 
 import json
 import os
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
-import psutil
-
 from app.domain.rows import Row, TextPart
 from app.history.library import Library
 from app.history.store import Store
+from tests.benchmarks.children import run, start
 from tests.benchmarks.histories import MODEL, make_chat
 from tests.benchmarks.report import Figure
 
-ROOT = Path(__file__).parents[2]
 GIGABYTE = 1_000_000_000
 MESSAGES = 5_000
-IDLE_SECONDS = 3.0
 
 
 def measure_start(runs: int) -> list[Figure]:
@@ -45,23 +40,6 @@ def measure_start(runs: int) -> list[Figure]:
     ]
 
 
-def measure_memory() -> list[Figure]:
-    """Memory of the real program with an empty chat, three seconds after its start."""
-    with tempfile.TemporaryDirectory() as folder:
-        bare = _start("tests.benchmarks.bare", "idle")
-        ours = _start("app", "--data-dir", folder, "--new-instance", "--offline")
-        try:
-            _wait(lambda: list(Path(folder).glob("sessions/*/session.holder.json")))
-            time.sleep(IDLE_SECONDS)
-            mine, floor = (psutil.Process(process.pid).memory_full_info() for process in (ours, bare))
-        finally:
-            for process in (ours, bare):
-                process.kill()
-                process.communicate()
-    detail = f"RSS; USS {mine.uss / 1e6:.0f} MB, of the bare window {floor.uss / 1e6:.0f} MB"
-    return [Figure("memory", "Memory, idle, no SDK loaded", mine.rss / 1e6, 100, "MB", floor.rss / 1e6, detail)]
-
-
 def measure_opening(runs: int) -> list[Figure]:
     """Opening long chats at their end, through the real window."""
     with tempfile.TemporaryDirectory(dir=_roomy()) as folder:
@@ -73,7 +51,7 @@ def measure_opening(runs: int) -> list[Figure]:
         }
         empty = Library(root).create(model=MODEL, now=datetime.now(UTC)).id
         page = [_time_page(root, chats["long"]) for _ in range(runs)]
-        (found,) = _run("tests.benchmarks.opening", folder, str(runs), empty, *chats.values())
+        (found,) = run("tests.benchmarks.opening", folder, str(runs), empty, *chats.values())
     floor = median(page)
     names = {
         "long": "Open a chat of 5,000 messages at its end",
@@ -92,12 +70,12 @@ def measure_streaming(seconds: float) -> list[Figure]:
         root = Path(folder)
         shown = make_chat(root, "Shown", MESSAGES)
         others = [make_chat(root, f"Other {number}", 20) for number in (1, 2)]
-        process = _start("tests.benchmarks.busy", folder, str(seconds), shown, *others)
+        process = start("tests.benchmarks.busy", folder, str(seconds), shown, *others)
         output, _ = process.communicate()
         ended = time.monotonic()
         found = json.loads(output)
         kept = [_last_line(Library(root).files(chat).chat) for chat in (shown, *others)]
-    (bare,) = _run("tests.benchmarks.bare", "loop")
+    (bare,) = run("tests.benchmarks.bare", "loop")
     figures = []
     words = min(len(line["parts"][0]["text"].split()) for line in kept)
     rate = f"{words / found['streamed_seconds']:.0f} deltas a second came from the slowest of the three"
@@ -175,35 +153,13 @@ def _time_page(root: Path, session: str) -> float:
 def _run_timed(module: str, *arguments: str) -> dict[str, float]:
     """Run a child; return the times it printed, counted from before its start."""
     began = time.monotonic()
-    (found,) = _run(module, *arguments)
+    (found,) = run(module, *arguments)
     return {name: at - began for name, at in found.items()}
-
-
-def _run(module: str, *arguments: str) -> list[Any]:
-    process = _start(module, *arguments)
-    output, _ = process.communicate()
-    if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, module)
-    return [json.loads(line) for line in output.splitlines()]
-
-
-def _start(module: str, *arguments: str) -> "subprocess.Popen[bytes]":
-    """Start a child as a person would start the program: with modules compiled by an earlier start."""
-    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return subprocess.Popen([sys.executable, "-m", module, *arguments], cwd=ROOT, env=env, stdout=subprocess.PIPE)
 
 
 def _last_line(path: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(path.read_bytes().splitlines()[-1])
     return found
-
-
-def _wait(condition: Callable[[], object]) -> None:
-    until = time.monotonic() + 30
-    while not condition():
-        if time.monotonic() > until:
-            raise TimeoutError
-        time.sleep(0.02)
 
 
 def _roomy() -> Path | None:
