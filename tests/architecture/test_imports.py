@@ -63,10 +63,24 @@ os._exit(0)
 """
 
 
+READ_SOURCES = """
+import json, linecache
+import app.bootstrap
+before = set(linecache.cache)
+import openai, pydantic.main
+print(json.dumps(sorted(set(linecache.cache) - before)))
+"""
+
+
 def test_the_import_contracts_hold() -> None:
     command = [str(Path(sys.executable).with_name("lint-imports")), "--no-logo", "--no-cache"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=50)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_binding_reads_no_sources_and_keeps_none() -> None:
+    # Some libraries look at a source of their own; the binding would read hundreds.
+    assert len(_imported_by(READ_SOURCES)) < 10
 
 
 def test_the_version_is_told_without_qt_or_anything_heavy() -> None:
