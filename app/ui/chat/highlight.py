@@ -13,22 +13,12 @@ _MAX_CHARS: Final = 30_000
 _MAX_LINE_CHARS: Final = 2_000
 
 
-COMMON_LANGUAGES: Final = ("python", "bash", "javascript", "json", "html", "css", "sql")
-"""Made ready before they are needed: each costs 5 to 25 ms once, which would be a frame or two."""
-
-
 class Span(NamedTuple):
     """A stretch of code in one colour."""
 
     start: int
     length: int
     colour: QColor
-
-
-def prepare() -> None:
-    """Make the common languages ready; for any thread but the interface's."""
-    for language in COMMON_LANGUAGES:
-        _lexer(language)
 
 
 def highlight(code: str, language: str, colours: Mapping[str, QColor]) -> list[Span]:
