@@ -462,6 +462,9 @@ class MainWindow(QMainWindow):
             self._settings = SettingsWindow(self._bridge, self._tasks, self)
             self._settings.link_activated.connect(self._open_link)
             self._settings.finished.connect(self._forget_settings)
+            # The keys of the zoom hold here too: this is where its figure stands.
+            actions = self.actions_
+            self._settings.addActions([actions.zoom_in, actions.zoom_out, actions.reset_zoom])
             self._settings.show()
         else:
             self._settings.raise_()

@@ -312,3 +312,11 @@ def test_a_search_for_a_model_that_fits_nothing_says_so(desk: SettingsDesk) -> N
     assert page.nothing.isVisible()
     page.search.clear()
     assert not page.nothing.isVisible()
+
+
+def test_the_keys_of_the_zoom_hold_in_the_settings_too(desk: SettingsDesk) -> None:
+    window = desk.open_settings()
+    window.activateWindow()
+    desk.until(window.isActiveWindow)
+    desk.qtbot.keyClick(window, Qt.Key.Key_Equal, Qt.KeyboardModifier.ControlModifier)
+    desk.saved(lambda disk: disk["appearance"]["zoom_percent"] == 110)
