@@ -5,9 +5,8 @@ Lives on the engine's loop. What it changes is on disk before it is told (`Setti
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
 from app.aio import Clock, TaskSet, run_blocking, run_to_end
 from app.domain.connections import DataReport, FoundServer, KeyPlace, KeyState, SetAside, TestReport
@@ -25,13 +24,9 @@ from app.session.data_size import measure
 from app.session.trial import reach_endpoint, test_endpoint
 from app.settings.key_account import host_of
 from app.settings.key_text import strip_key
-from app.settings.schema import Endpoint, Settings
+from app.settings.schema import Edit, Endpoint, KeptAt, Settings, with_endpoint
 from app.settings.secrets import Secrets
 from app.settings.store import SettingsStore
-
-KeptAt = Literal["", "store", "file"]
-Edit = Callable[[Settings], Settings]
-"""Makes new settings of the current ones; pure."""
 
 
 class Connections:
@@ -284,12 +279,3 @@ class Connections:
             self._offer()
             self._emit(SettingsChanged())
         return await self._secrets.state(settings.endpoint(endpoint.id) or endpoint)
-
-
-def with_endpoint(settings: Settings, endpoint_id: str, **changes: object) -> Settings:
-    """Return `settings` with fields of one endpoint changed; the same if it is not there."""
-    endpoints = tuple(
-        endpoint.model_copy(update=changes) if endpoint.id == endpoint_id else endpoint
-        for endpoint in settings.endpoints
-    )
-    return settings.model_copy(update={"endpoints": endpoints})

@@ -4,10 +4,9 @@ A provider keeps its id when its address is changed, and an id may be given agai
 name holds the host and port too: at another address there is no key until one is entered.
 """
 
-from typing import Literal
 from urllib.parse import urlsplit
 
-from app.settings.schema import Endpoint
+from app.settings.schema import Endpoint, KeptAt
 
 
 def account_of(endpoint: Endpoint) -> str:
@@ -32,6 +31,6 @@ def former_account(endpoint: Endpoint) -> str:
     return f"{endpoint.id}@{endpoint.key_host}" if is_former else ""
 
 
-def kept_at(endpoint: Endpoint) -> Literal["", "store", "file"]:
+def kept_at(endpoint: Endpoint) -> KeptAt:
     """Return where a key for the present address was saved last, empty if none was."""
     return "" if former_account(endpoint) else endpoint.key_kept

@@ -3,6 +3,7 @@
 Fields nobody knows are kept. Frozen: a change is a new value (`settings.model_copy(update=...)`).
 """
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Final, Literal
 
@@ -14,6 +15,8 @@ Maker = Literal["anthropic", "openai", "ollama", "lmstudio", "other"]
 """Whose server it is: decides lists of models, environment keys and what is said about it."""
 Theme = Literal["system", "light", "dark"]
 ProxyMode = Literal["system", "none", "custom"]
+KeptAt = Literal["", "store", "file"]
+"""Where a key is saved; empty if it is nowhere."""
 
 VERSION: Final = 1
 """Of the format of the file."""
@@ -51,7 +54,7 @@ class Endpoint(_Kept):
     organization: str = ""
     project: str = ""
     needs_key: bool = True
-    key_kept: Literal["", "store", "file"] = ""
+    key_kept: KeptAt = ""
     """Where a key was saved last, so that nobody need be asked at start-up."""
     key_host: str = ""
     """Host and port that key was entered for; it is sent to no other."""
@@ -130,3 +133,16 @@ class Settings(_Kept):
     def endpoint(self, endpoint_id: str) -> Endpoint | None:
         """Return an endpoint by its id."""
         return next((endpoint for endpoint in self.endpoints if endpoint.id == endpoint_id), None)
+
+
+Edit = Callable[[Settings], Settings]
+"""Makes new settings of the current ones; pure."""
+
+
+def with_endpoint(settings: Settings, endpoint_id: str, **changes: object) -> Settings:
+    """Return `settings` with fields of one endpoint changed; the same if it is not there."""
+    endpoints = tuple(
+        endpoint.model_copy(update=changes) if endpoint.id == endpoint_id else endpoint
+        for endpoint in settings.endpoints
+    )
+    return settings.model_copy(update={"endpoints": endpoints})

@@ -6,7 +6,6 @@ See docs/settings-format.md.
 import contextlib
 import hashlib
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final, get_args
 
@@ -15,10 +14,7 @@ from pydantic import ValidationError
 from app.disk import Stamp, make_private_folder, storage_error, write_atomic
 from app.domain.errors import KnownError
 from app.settings.checks import describe, mend, validate
-from app.settings.schema import VERSION, Dialect, Settings
-
-Edit = Callable[[Settings], Settings]
-"""Makes new settings of the current ones; pure."""
+from app.settings.schema import VERSION, Dialect, Edit, Settings
 
 MAX_DEPTH: Final = 100
 """Of a file that is understood; what is deeper could not be written again."""

@@ -26,11 +26,11 @@ if TYPE_CHECKING:  # These load pydantic, which must wait for the first paint.
     from app.domain.models import ModelCard
     from app.domain.rows import MediaPart
     from app.history.reader import Page, Position
-    from app.session.connections import Connections, Edit
+    from app.session.connections import Connections
     from app.session.inputs import DraftContent, Input, NewFile, Outcome
     from app.session.manager import SessionManager
     from app.session.worker import OpenedChat
-    from app.settings.schema import Endpoint, Settings
+    from app.settings.schema import Edit, Endpoint, Settings
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)

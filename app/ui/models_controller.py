@@ -14,8 +14,7 @@ from app.ui.bridge import Bridge
 
 if TYPE_CHECKING:  # It loads pydantic, which must wait for the first paint.
     from app.domain.models import ModelCard
-    from app.session.connections import Edit
-    from app.settings.schema import Settings
+    from app.settings.schema import Edit, Settings
 
 
 class ModelsController(QObject):

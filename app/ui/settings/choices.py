@@ -10,8 +10,7 @@ from shiboken6 import isValid
 from app.aio import TaskSet
 from app.domain.errors import KnownError
 from app.domain.events import Event, SettingsChanged
-from app.session.connections import Edit
-from app.settings.schema import Settings
+from app.settings.schema import Edit, Settings
 from app.ui.bridge import Bridge
 from app.ui.settings.wording import sentence_of
 

@@ -1,7 +1,6 @@
 """Changes of the settings, as pure functions of those that hold."""
 
-from app.session.connections import Edit
-from app.settings.schema import Endpoint, ModelSettings, Settings
+from app.settings.schema import Edit, Endpoint, ModelSettings, Settings, with_endpoint
 
 
 def change_part(part: str, **values: object) -> Edit:
@@ -27,14 +26,7 @@ def add_endpoint(endpoint: Endpoint) -> Edit:
 
 def change_endpoint(endpoint_id: str, **values: object) -> Edit:
     """Return an edit that sets fields of an endpoint; one that is gone stays gone."""
-
-    def edit(settings: Settings) -> Settings:
-        endpoints = tuple(
-            each.model_copy(update=values) if each.id == endpoint_id else each for each in settings.endpoints
-        )
-        return settings.model_copy(update={"endpoints": endpoints})
-
-    return edit
+    return lambda settings: with_endpoint(settings, endpoint_id, **values)
 
 
 def remove_endpoint(endpoint_id: str) -> Edit:

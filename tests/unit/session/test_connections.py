@@ -15,10 +15,20 @@ from app.domain.rows import Row, TextPart
 from app.providers.base import Provider, TextPiece
 from app.providers.discovery import Ports
 from app.providers.registry import Registry
-from app.session.connections import Connections, with_endpoint
+from app.session.connections import Connections
 from app.session.inputs import Refused
 from app.settings.key_account import account_of
-from app.settings.schema import OPENAI, Appearance, Endpoint, General, ListedModel, ModelSettings, Network, Settings
+from app.settings.schema import (
+    OPENAI,
+    Appearance,
+    Endpoint,
+    General,
+    ListedModel,
+    ModelSettings,
+    Network,
+    Settings,
+    with_endpoint,
+)
 from tests.fakes.clock import FakeClock
 from tests.fakes.connections import MemoryStore, make_connections
 from tests.fakes.farend import FarEnd, Hold, Stall, json_answer, reply

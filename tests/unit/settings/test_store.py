@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.errors import KnownError, StorageError
-from app.settings.schema import ANTHROPIC, OPENAI, Appearance, Endpoint, General, Network, Settings
-from app.settings.store import Edit, SettingsStore
+from app.settings.schema import ANTHROPIC, OPENAI, Appearance, Edit, Endpoint, General, Network, Settings
+from app.settings.store import SettingsStore
 from tests.fakes.disk import refusing
 
 
