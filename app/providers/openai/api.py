@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from app.aio import run_blocking
 from app.providers import faults
+from app.providers.error_body import parse_json
 from app.providers.http import Heartbeat, TimeLimits, make_client, proxy_of
 from app.providers.json_body import encode_body
 from app.providers.network_faults import fault_of_exception
@@ -24,7 +25,7 @@ from app.settings.addresses import is_local
 from app.settings.schema import Endpoint, Network
 
 if TYPE_CHECKING:
-    from openai import APIStatusError, AsyncOpenAI, AsyncStream, Omit
+    from openai import AsyncOpenAI, AsyncStream, Omit
 
 _MOST_FIELDS_DROPPED: Final = 4
 
@@ -122,7 +123,7 @@ class Sender:
             try:
                 stream = await self._post_once(path, body)
             except openai.APIStatusError as error:
-                named = refused_field(error.status_code, error.response.text, _parsed(error), body)
+                named = refused_field(error.status_code, error.response.text, parse_json(error.response.text), body)
                 if named is None or len(dropped) == _MOST_FIELDS_DROPPED:
                     raise
                 dropped.append(named)
@@ -179,7 +180,7 @@ class Sender:
             raise fault_of_status(
                 error.status_code,
                 error.response.text,
-                _parsed(error),
+                parse_json(error.response.text),
                 headers=error.response.headers,
                 url=url,
                 keys=self.keys,
@@ -193,11 +194,3 @@ class Sender:
             raise fault_of_exception(
                 error, url=url, keys=self.keys, read_seconds=read_seconds, proxy=self.proxy
             ) from None
-
-
-def _parsed(error: "APIStatusError") -> object:
-    try:
-        body: object = json.loads(error.response.text)
-    except (ValueError, RecursionError):
-        return None
-    return body
