@@ -82,6 +82,16 @@ def no_key(endpoint_name: str) -> ProviderError:
     return ProviderError(ErrorKind.AUTHENTICATION, f"There is no key for {endpoint_name} yet.")
 
 
+def check_key(key: str | None, endpoint_name: str, *, is_needed: bool) -> None:
+    """Raise ProviderError (authentication) if no request can be sent with `key`."""
+    if not key and is_needed:
+        raise no_key(endpoint_name)
+    if key and not (key.isascii() and key.isprintable()):
+        raise ProviderError(
+            ErrorKind.AUTHENTICATION, f"The key for {endpoint_name} has characters no key has. Enter it again."
+        )
+
+
 def fault_of_answer(
     status: int,
     text: str,

@@ -8,22 +8,17 @@ from contextlib import AsyncExitStack, aclosing, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from app.aio import TaskSet, run_blocking
-from app.domain.errors import BugError, ErrorKind, ProviderError
+from app.domain.errors import BugError, ProviderError
 from app.domain.models import ModelCard
 from app.domain.request import ModelRequest
 from app.providers.anthropic.events import EventReader
 from app.providers.anthropic.listing import PAGE_MODELS, PATH, Page, read_page
 from app.providers.anthropic.wire import build, without_thinking
 from app.providers.base import Piece
-from app.providers.faults import (
-    fault_of_answer,
-    fault_of_event,
-    malformed,
-    no_key,
-    not_an_api,
-)
+from app.providers.faults import check_key, fault_of_answer, fault_of_event, malformed, not_an_api
 from app.providers.http import Heartbeat, TimeLimits, make_client, proxy_of, time_limits
 from app.providers.json_body import encode_body
+from app.providers.listing import list_in_time, not_a_list
 from app.providers.network_faults import fault_of_exception
 from app.providers.phrases import says_thinking_is_refused
 from app.providers.quiet import QuietLimits, watch
@@ -33,8 +28,6 @@ if TYPE_CHECKING:
     import anthropic
     import httpx2
 
-LIST_SECONDS: Final = 30.0
-"""A list of models that isn't there by then is given up, local or not."""
 _MOST_MODELS: Final = 10_000
 _MESSAGES_PATH: Final = "/v1/messages"
 _DRAIN_SECONDS: Final = 0.2
@@ -90,15 +83,11 @@ class AnthropicProvider:
         listed: list[ListedModel] = []
         after: str | None = ""
         try:
-            async with asyncio.timeout(LIST_SECONDS):
+            async with list_in_time(self._endpoint.name):
                 while after is not None and len(listed) < _MOST_MODELS:
                     page = await self._page(client, key, after)
                     listed += page.models
                     after = page.next_after or None
-        except TimeoutError:
-            raise ProviderError(
-                ErrorKind.NETWORK, f"{self._endpoint.name} did not send its list of models within {LIST_SECONDS:g} s."
-            ) from None
         except _failures() as error:
             raise self._fault(error, key) from None
         return tuple(listed)
@@ -116,8 +105,7 @@ class AnthropicProvider:
         body = await client.get(PATH, cast_to=object, options={"params": params, "headers": _headers(key)})
         page = read_page(body)
         if page is None:
-            is_page = isinstance(body, str) and body.lstrip().startswith("<")
-            raise not_an_api(self._endpoint.base_url) if is_page else malformed(self._endpoint.base_url)
+            raise not_a_list(body, self._endpoint.base_url)
         return page
 
     async def _pieces(self, request: ModelRequest, heartbeat: Heartbeat) -> AsyncGenerator[Piece, None]:
@@ -165,13 +153,7 @@ class AnthropicProvider:
     async def _key(self) -> str:
         """Return the key, empty if there is none and none is needed."""
         key = await self._get_key()
-        if not key and self._endpoint.needs_key:
-            raise no_key(self._endpoint.name)
-        if key and not (key.isascii() and key.isprintable()):
-            raise ProviderError(
-                ErrorKind.AUTHENTICATION,
-                f"The key for {self._endpoint.name} has characters no key has. Enter it again.",
-            )
+        check_key(key, self._endpoint.name, is_needed=self._endpoint.needs_key)
         return key or ""
 
     async def _client_for(self, key: str) -> "anthropic.AsyncAnthropic":

@@ -14,8 +14,9 @@ from app.domain.errors import ErrorKind, ProviderError
 from app.domain.models import Abilities, ModelCard
 from app.domain.request import ModelRequest
 from app.providers.base import Piece
-from app.providers.faults import malformed, no_key, not_an_api
+from app.providers.faults import check_key
 from app.providers.http import Heartbeat, TimeLimits
+from app.providers.listing import list_in_time, not_a_list
 from app.providers.openai import chat_wire, responses_wire
 from app.providers.openai.api import Sender, open_sender
 from app.providers.openai.chat_reader import ChatReader
@@ -25,8 +26,6 @@ from app.providers.openai.responses_reader import ResponsesReader
 from app.providers.quiet import QuietLimits, watch
 from app.settings.schema import Endpoint, ListedModel, Network
 
-LIST_SECONDS: Final = 30.0
-"""A list of models that isn't there by then is given up, local or not."""
 _DRAIN_SECONDS: Final = 0.1
 """The end of a whole stream is waited for so long: then its connection serves the next request."""
 
@@ -81,16 +80,11 @@ class OpenAIProvider:
     async def list_models(self) -> tuple[ListedModel, ...]:
         """Return the models its own list names, in its order. Raises `ProviderError`."""
         sender = await self._sender()
-        try:
-            async with asyncio.timeout(LIST_SECONDS):
-                body = await sender.get("/models")
-        except TimeoutError:
-            sentence = f"{self._endpoint.name} did not send its list of models within {LIST_SECONDS:g} s."
-            raise ProviderError(ErrorKind.NETWORK, sentence) from None
+        async with list_in_time(self._endpoint.name):
+            body = await sender.get("/models")
         models = listed_models(body)
         if models is None:
-            is_page = isinstance(body, str) and body.lstrip()[:1] == "<"
-            raise (not_an_api if is_page else malformed)(sender.url("/models"))
+            raise not_a_list(body, sender.url("/models"))
         return models
 
     async def close(self) -> None:
@@ -107,13 +101,7 @@ class OpenAIProvider:
 
     async def _sender(self) -> Sender:
         key = await self._get_key()
-        if key is None and self._endpoint.needs_key:
-            raise no_key(self._endpoint.name)
-        if key is not None and not (key.isascii() and key.isprintable()):
-            raise ProviderError(
-                ErrorKind.AUTHENTICATION,
-                f"The key for {self._endpoint.name} has characters no key has. Enter it again.",
-            )
+        check_key(key, self._endpoint.name, is_needed=self._endpoint.needs_key)
         async with self._opening:
             if self._opened is None:
                 self._opened = await run_blocking(open_sender, self._endpoint, self._network, self._limits)
