@@ -20,6 +20,7 @@ from app import APP_NAME, VERSION
 from app.domain.errors import ErrorKind, ProviderError
 from app.providers.answer_limits import ACCEPTED, AnswerLimits, keep_within
 from app.settings.addresses import is_local
+from app.settings.checks import PROXY_SCHEMES
 
 if TYPE_CHECKING:
     import httpx2
@@ -31,7 +32,6 @@ log = logging.getLogger(__name__)
 CONNECT_SECONDS: Final = 10.0
 READ_SECONDS: Final = 300.0
 """Without a byte for so long a request to a remote server fails."""
-PROXY_SCHEMES: Final = ("http", "https", "socks5", "socks5h")
 
 _CONNECTIONS: Final = 100
 _KEPT: Final = 20
