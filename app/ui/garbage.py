@@ -51,6 +51,8 @@ class GarbageCollector(QObject):
 
     @Slot()
     def _settle(self) -> None:
-        """Look no more at what the start has built: it makes every full collection longer."""
-        gc.collect()
+        """Look no more at what the start has built: it makes every full collection longer.
+
+        Nothing is collected first: that held the interface up for 50 ms just when the first reply may be running.
+        """
         gc.freeze()
