@@ -8,6 +8,7 @@ from app.settings.schema import Settings
 from app.ui.settings.choices import Choices
 from app.ui.settings.edits import change_part
 from app.ui.settings.page import QuietCombo, SettingsPage, choice_combo
+from app.ui.settings.wording import by_provider
 
 
 class GeneralPage(SettingsPage):
@@ -83,11 +84,3 @@ class GeneralPage(SettingsPage):
         ref = self.model.itemData(index)
         if isinstance(ref, str):
             self.choices.change(change_part("general", default_model=ref))
-
-
-def by_provider(cards: tuple[ModelCard, ...]) -> dict[str, list[ModelCard]]:
-    """Return models by the name of their provider, in their order."""
-    found: dict[str, list[ModelCard]] = {}
-    for card in cards:
-        found.setdefault(card.provider_name or card.provider.capitalize(), []).append(card)
-    return found

@@ -10,10 +10,9 @@ from app.domain.models import ModelCard
 from app.settings.schema import Settings
 from app.ui.settings.choices import Choices
 from app.ui.settings.edits import change_model
-from app.ui.settings.general import by_provider
 from app.ui.settings.model_form import AddModelRow, ModelForm
 from app.ui.settings.page import SettingsPage, plain_label
-from app.ui.settings.wording import abilities_text, count_text, price_text
+from app.ui.settings.wording import abilities_text, by_provider, count_text, price_text
 from app.ui.tooltip import plain_tooltip
 
 _STAR, _NAME, _LIMIT, _PRICE, _CAN = range(5)

@@ -86,6 +86,14 @@ def abilities_text(card: ModelCard) -> str:
     return ", ".join(word for can, word in known if can)
 
 
+def by_provider(cards: tuple[ModelCard, ...]) -> dict[str, list[ModelCard]]:
+    """Return models by the name of their provider, in their order."""
+    found: dict[str, list[ModelCard]] = {}
+    for card in cards:
+        found.setdefault(card.provider_name or card.provider.capitalize(), []).append(card)
+    return found
+
+
 def origin_sentence(card: ModelCard) -> str:
     """Return where the figures of a model are from."""
     when = ""
