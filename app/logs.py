@@ -22,7 +22,15 @@ KEPT_LOGS: Final = 3
 OURS: Final = "app"
 """Logger of everything of Muntin's."""
 
-_LOOKS_LIKE_A_KEY: Final = re.compile(r"\b(?:sk|pk|rk|gsk|xai|key)[-_][A-Za-z0-9_\-]{8,}|\bBearer\s+\S+", re.IGNORECASE)
+_LOOKS_LIKE_A_KEY: Final = re.compile(
+    r"\b(?:sk|gsk|xai|hf|nvapi|csk|tgp|pplx)[-_][A-Za-z0-9][A-Za-z0-9_.*-]{6,}"
+    r"|\b(?:pk|rk|key|fw)[-_](?=[A-Za-z0-9_.*-]*[\d*])[A-Za-z0-9][A-Za-z0-9_.*-]{6,}"
+    r"|\bAIza[A-Za-z0-9_-]{10,}"
+    r"|(?<=Bearer )[^\s,;\"']{6,}",
+    re.IGNORECASE,
+)
+"""By the vendors' prefixes; after those that are words too only with a digit or an asterisk in it."""
+_SHORTEST_KEY: Final = 4
 _FORMAT: Final = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 KnownKeys = Callable[[], Iterable[str]]
@@ -83,9 +91,8 @@ def places_of(error: BaseException) -> list[str]:
 
 def hide_keys(text: str, keys: Iterable[str]) -> str:
     """Return `text` with `keys`, and what looks like one, blackened."""
-    for key in keys:
-        if key:
-            text = text.replace(key, "[key]")
+    for key in sorted((key for key in keys if len(key) >= _SHORTEST_KEY), key=len, reverse=True):
+        text = text.replace(key, "[key]")
     return _LOOKS_LIKE_A_KEY.sub("[key]", text)
 
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 _DELAY: Final = re.compile(r"(\d{1,6}(?:\.\d{1,9})?)s")
@@ -64,8 +64,8 @@ def read_error(body: object) -> ErrorBody:
         _original(metadata) or words.message,
         words.names,
         status=words.status or (code if isinstance(code, int) and 400 <= code < 600 else None),
-        retry_after_seconds=_retry_delay_seconds(details),
-        is_moderated=isinstance(metadata, dict) and "flagged_input" in metadata,
+        retry_after_seconds=_retry_delay_seconds(details) or words.retry_after_seconds,
+        is_moderated=words.is_moderated or (isinstance(metadata, dict) and "flagged_input" in metadata),
     )
 
 
@@ -90,5 +90,5 @@ def _read_message(message: str, names: tuple[str, ...]) -> ErrorBody:
         inner = parse_json(message)
         if isinstance(inner, dict) and "error" in inner:
             words = read_error(inner)
-            return ErrorBody(words.message, (*words.names, *names), words.status, words.is_moderated)
+            return replace(words, names=(*words.names, *names))
     return ErrorBody(message, names)

@@ -5,30 +5,18 @@ from collections.abc import Collection
 from typing import Final
 
 from app.domain.errors import MAX_DETAIL_CHARS
+from app.logs import hide_keys
 
-_LIKE_A_KEY: Final = re.compile(
-    r"\b(?:sk|pk|rk|key|gsk|xai|hf|nvapi|csk|tgp|fw|pplx)[-_][A-Za-z0-9][A-Za-z0-9_.*-]{6,}"
-    r"|\bAIza[A-Za-z0-9_-]{10,}"
-    r"|(?<=Bearer )[^\s,;\"']{6,}"
-)
 _SPACES: Final = re.compile(r"\s+")
 _JOINERS: Final = "\u200c\u200d"
 """Part of how Persian, Indian languages and emoji are written."""
-_SHORTEST_KEY: Final = 4
 _MAX_READ_CHARS: Final = 20_000
-
-
-def redact(text: str, keys: Collection[str]) -> str:
-    """Return `text` without `keys` and without anything that looks like one."""
-    for key in sorted((key for key in keys if len(key) >= _SHORTEST_KEY), key=len, reverse=True):
-        text = text.replace(key, "[key]")
-    return _LIKE_A_KEY.sub("[key]", text)
 
 
 def quote(text: str, keys: Collection[str]) -> str:
     """Return a text from outside fit to be shown: on one line, without keys, within `MAX_DETAIL_CHARS`."""
     # Keys first: cutting could leave half of one.
-    clean = redact(one_line(text[:_MAX_READ_CHARS]), keys)
+    clean = hide_keys(one_line(text[:_MAX_READ_CHARS]), keys)
     return clean if len(clean) <= MAX_DETAIL_CHARS else f"{clean[: MAX_DETAIL_CHARS - 1]}…"
 
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from app.domain.errors import ErrorKind, ProviderError
+from app.providers.error_body import read_error
 from app.providers.faults import (
     fault_of_answer,
     fault_of_event,
@@ -444,3 +445,12 @@ def test_no_key_names_the_endpoint() -> None:
     failure = no_key("Anthropic")
 
     assert (failure.kind, failure.detail) == (ErrorKind.AUTHENTICATION, "There is no key for Anthropic yet.")
+
+
+def test_an_error_within_an_error_keeps_what_it_says_of_waiting() -> None:
+    inner = {"error": {"message": "slow down", "details": [{"retryDelay": "7s"}]}}
+    assert read_error({"error": {"message": json.dumps(inner)}}).retry_after_seconds == 7
+    plain = {"error": {"message": "down"}}
+    assert read_error({"error": {"message": json.dumps(plain)}}).retry_after_seconds is None
+    flagged = {"error": {"message": "no", "metadata": {"flagged_input": "x"}}}
+    assert read_error({"error": {"message": json.dumps(flagged)}}).is_moderated
