@@ -1,6 +1,6 @@
 """The protocol every provider speaks and the pieces its stream yields."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -97,6 +97,10 @@ Piece = (
     | UsagePiece
     | StopPiece
 )
+
+
+GetKey = Callable[[], Awaitable[str | None]]
+"""Returns the key to send, None for none. Raises ProviderError(authentication)."""
 
 
 class Provider(Protocol):

@@ -6,15 +6,13 @@ from typing import Final, NamedTuple
 
 from app.domain.errors import ErrorKind, KnownError, ProviderError
 from app.domain.models import ModelCard
-from app.providers.base import RemoteProvider
+from app.providers.base import GetKey, RemoteProvider
 from app.providers.catalogue import Catalogue
 from app.providers.offer import Offering
 from app.providers.registry import Offer
 from app.providers.shared import SharedProvider
 from app.settings.schema import Endpoint, Network, Settings
 
-GetKey = Callable[[], Awaitable[str | None]]
-"""Returns the key to send, None for none. Raises ProviderError(authentication)."""
 KeyOf = Callable[[Endpoint], Awaitable[str | None]]
 MakeRemote = Callable[[Endpoint, tuple[ModelCard, ...], GetKey, Network], RemoteProvider]
 

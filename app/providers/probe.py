@@ -10,9 +10,8 @@ from app.domain.connections import StepResult, TestReport, TestStep
 from app.domain.errors import ErrorKind, ProviderError
 from app.domain.request import ModelRequest
 from app.domain.rows import Row, TextPart
-from app.providers.base import QuietPiece, RemoteProvider, ReplayPiece, UsagePiece
+from app.providers.base import GetKey, QuietPiece, RemoteProvider, ReplayPiece, UsagePiece
 from app.providers.catalogue import Catalogue
-from app.providers.endpoints import GetKey
 from app.providers.listing import list_chat_models
 from app.providers.way import CONNECT_SECONDS, StepFailed, Way
 from app.settings.schema import Endpoint, ListedModel, Network

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, aclosing, suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,7 +14,7 @@ from app.domain.request import ModelRequest
 from app.providers.anthropic.events import EventReader
 from app.providers.anthropic.listing import PAGE_MODELS, PATH, Page, read_page
 from app.providers.anthropic.wire import build, without_thinking
-from app.providers.base import Piece
+from app.providers.base import GetKey, Piece
 from app.providers.faults import check_key, fault_of_answer, fault_of_event, malformed, not_an_api
 from app.providers.http import Heartbeat, TimeLimits, make_client, proxy_of, time_limits
 from app.providers.json_body import encode_body
@@ -44,7 +44,7 @@ class AnthropicProvider:
         endpoint: Endpoint,
         cards: tuple[ModelCard, ...],
         *,
-        get_key: Callable[[], Awaitable[str | None]],
+        get_key: GetKey,
         network: Network,
         limits: TimeLimits | None = None,
         quiet_limits: QuietLimits | None = None,

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import functools
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
+from collections.abc import AsyncGenerator, Collection
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Final
@@ -13,7 +13,7 @@ from app.aio import TaskSet, run_blocking
 from app.domain.errors import ErrorKind, ProviderError
 from app.domain.models import Abilities, ModelCard
 from app.domain.request import ModelRequest
-from app.providers.base import Piece
+from app.providers.base import GetKey, Piece
 from app.providers.faults import check_key
 from app.providers.http import Heartbeat, TimeLimits
 from app.providers.listing import list_in_time, not_a_list
@@ -40,7 +40,7 @@ class OpenAIProvider:
         endpoint: Endpoint,
         cards: tuple[ModelCard, ...],
         *,
-        get_key: Callable[[], Awaitable[str | None]],
+        get_key: GetKey,
         network: Network,
         limits: TimeLimits | None = None,
         quiet_limits: QuietLimits | None = None,
