@@ -3,7 +3,8 @@
 MuntinError
 ├── KnownError                  the environment's fault; its text is a sentence for people
 │   ├── StorageError            a file or folder can't be read or written
-│   │   └── Conflict            the end of a chat moved under a writer
+│   │   ├── Conflict            the end of a chat moved under a writer
+│   │   └── StaleItem           an item of the history is not where it was
 │   ├── ChatInUse               another process holds the chat
 │   ├── ChatNotFound            no such chat on disk
 │   └── ProviderError           a request to a model failed; has a kind
@@ -35,6 +36,10 @@ class DuplicateRow(StorageError):
 
 class HistoryChanged(StorageError):
     """The history was rewritten between two pages; read again from the start."""
+
+
+class StaleItem(StorageError):
+    """An exact reference to an item of the history names another row by now; nothing was read."""
 
 
 class ChatInUse(KnownError):

@@ -163,6 +163,10 @@ class Boundary(_Model):
     """Ends one window and begins the next. An unknown kind counts as a manual reset."""
 
     kind: str
+    context_tokens: TokenCount = None
+    """What the last request of the window that ends here cost, as far as known."""
+    limit: TokenCount = None
+    """Of the model it went to."""
 
 
 BOUNDARY_KINDS: Final = frozenset({"rollover", "reset", "compaction"})
@@ -189,6 +193,8 @@ class Kind:
     MESSAGE: Final = "message"
     CONTINUE: Final = "continue"
     """A synthetic user row that asks the model to go on."""
+    RESET: Final = "reset"
+    """The boundary row of a manual reset."""
 
 
 class Row(_Model):

@@ -44,7 +44,12 @@ class ResumeTurn:
     """Go on with a turn that ended early: continue the reply, or try again if it said nothing."""
 
 
-Input = UserInput | ResumeTurn
+@dataclass(frozen=True, slots=True)
+class ResetContext:
+    """Begin a fresh context window by hand: nothing before it reaches a model or its tools from now on."""
+
+
+Input = UserInput | ResumeTurn | ResetContext
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from app.history.blobs import Blobs
 from app.history.library import Library
 from app.history.reader import HistoryReader, Page, Position
 from app.history.sidecars import Draft
+from app.session.browser import HistoryBrowser
 from app.session.connections import Connections
 from app.session.env import SessionEnv
 from app.session.inputs import DraftContent, Input, NewFile, Outcome
@@ -29,6 +30,7 @@ class SessionManager:
 
     def __init__(self, env: SessionEnv, library: Library, connections: Connections) -> None:
         self.connections = connections
+        self.browser = HistoryBrowser(library)
         self._env = env
         self._library = library
         self._workers: dict[str, Worker] = {}
@@ -76,6 +78,11 @@ class SessionManager:
             return await worker.page_before(end)
         files = await run_blocking(self._library.files, session)
         return await run_blocking(HistoryReader(files).page_backward, end)
+
+    async def page_after(self, session: str, start: Position) -> Page:
+        """Return the page of history that begins at `start`. Raises ChatNotFound, StorageError."""
+        files = await run_blocking(self._library.files, session)
+        return await run_blocking(HistoryReader(files).page_forward, start)
 
     async def send(self, session: str, item: Input) -> Outcome:
         """Start a turn; return once its row is on disk, or why there is none. Raises ChatNotFound."""

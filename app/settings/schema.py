@@ -110,6 +110,13 @@ class Privacy(_Kept):
     """Log requests too: address, status, sizes and times; never content or keys."""
 
 
+class Experiments(_Kept):
+    """What is off until it is asked for."""
+
+    token_budget_windows: bool = False
+    """Context windows that roll over; gives models `session_history`."""
+
+
 ANTHROPIC: Final = Endpoint(
     id="anthropic", name="Anthropic", maker="anthropic", dialect="anthropic", base_url="https://api.anthropic.com"
 )
@@ -129,6 +136,7 @@ class Settings(_Kept):
     appearance: Appearance = Appearance()
     network: Network = Network()
     privacy: Privacy = Privacy()
+    experiments: Experiments = Experiments()
 
     def endpoint(self, endpoint_id: str) -> Endpoint | None:
         """Return an endpoint by its id."""

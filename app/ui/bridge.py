@@ -25,7 +25,9 @@ if TYPE_CHECKING:  # These load pydantic, which must wait for the first paint.
     from app.domain.connections import DataReport, FoundServer, KeyPlace, KeyState, SetAside, TestReport
     from app.domain.models import ModelCard
     from app.domain.rows import MediaPart
+    from app.domain.windows import Filters, HistoryItem, ItemsPage, ItemText, Mark, SearchPage, WindowsPage
     from app.history.reader import Page, Position
+    from app.session.browser import HistoryBrowser
     from app.session.connections import Connections
     from app.session.inputs import DraftContent, Input, NewFile, Outcome
     from app.session.manager import SessionManager
@@ -135,6 +137,10 @@ class Bridge(QObject):
         """Return an older page of history. Raises ChatNotFound, StorageError."""
         return await self._ask(lambda manager: manager.page_before(session, end))
 
+    async def page_after(self, session: str, start: Position) -> Page:
+        """Return a newer page of history. Raises ChatNotFound, StorageError."""
+        return await self._ask(lambda manager: manager.page_after(session, start))
+
     async def send(self, session: str, item: Input) -> Outcome:
         """Start a turn. Raises ChatNotFound, StorageError."""
         return await self._ask(lambda manager: manager.send(session, item))
@@ -198,6 +204,50 @@ class Bridge(QObject):
     async def tidy_trash(self) -> None:
         """Remove what has been in the trash for 30 days."""
         await self._ask(lambda manager: manager.tidy_trash())
+
+    # The history of any chat, piece by piece: see `history.view.HistoryView`. All raise ChatNotFound, StorageError, and
+    # HistoryChanged when the search or listing must begin again.
+
+    async def history_windows(self, session: str) -> WindowsPage:
+        """Return all windows, newest first, or read one more piece towards them."""
+        return await self._browse(lambda browser: browser.windows(session))
+
+    async def history_items(
+        self, session: str, mark: Mark | None, *, filters: Filters, recent_first: bool = False, limit: int = 100
+    ) -> ItemsPage:
+        """Return the next piece of a listing."""
+        return await self._browse(
+            lambda browser: browser.items(session, mark, filters=filters, recent_first=recent_first, limit=limit)
+        )
+
+    async def search_history(
+        self,
+        session: str,
+        query: str,
+        mark: Mark | None,
+        *,
+        filters: Filters,
+        recent_first: bool = True,
+        limit: int = 50,
+    ) -> SearchPage:
+        """Return the next piece of a literal search; `query` is not empty."""
+        return await self._browse(
+            lambda browser: browser.search(
+                session, query, mark, filters=filters, recent_first=recent_first, limit=limit
+            )
+        )
+
+    async def history_item(self, session: str, ref: str) -> HistoryItem | None:
+        """Return one item; None if it is gone. Raises StaleItem."""
+        return await self._browse(lambda browser: browser.item(session, ref))
+
+    async def read_history_item(
+        self, session: str, ref: str, *, offset_chars: int = 0, limit_chars: int = 16_000
+    ) -> ItemText | None:
+        """Return a piece of an item's text; None if it is gone. Raises StaleItem."""
+        return await self._browse(
+            lambda browser: browser.read(session, ref, offset_chars=offset_chars, limit_chars=limit_chars)
+        )
 
     # Settings, keys, providers: see `session.connections.Connections`.
 
@@ -269,6 +319,9 @@ class Bridge(QObject):
 
     async def _connect(self, call: Callable[[Connections], Coroutine[Any, Any, T]]) -> T:
         return await self._ask(lambda manager: call(manager.connections))
+
+    async def _browse(self, call: Callable[[HistoryBrowser], Coroutine[Any, Any, T]]) -> T:
+        return await self._ask(lambda manager: call(manager.browser))
 
     def _get_manager(self) -> SessionManager:
         """Return the manager, made on the engine's thread at the first call: it brings heavy imports."""

@@ -1,0 +1,1 @@
+"""Chats on their way out of Muntin, as text for other programs."""

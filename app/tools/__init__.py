@@ -1,0 +1,1 @@
+"""What a model may call: each tool, and what runs them."""

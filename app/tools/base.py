@@ -1,0 +1,40 @@
+"""What every tool is: what a model is told of it, and how it is run."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from app.domain.request import ToolSpec
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """What a call may know of the request it belongs to."""
+
+    session: str
+    limit: int | None
+    """Of the model's context window, in tokens; None if nobody knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutcome:
+    """What a call gave: a text or a JSON value, capped by the tool itself. `is_error`: it says what was wrong."""
+
+    output: object
+    is_error: bool = False
+
+
+class Tool(Protocol):
+    """Something a model may call by name."""
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What a model is told of it."""
+        ...
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
+        """Do it. What is wrong with `arguments` or with the world is an outcome in words the model can act on.
+
+        Cancellation leaves nothing half done.
+        """
+        ...
