@@ -11,6 +11,8 @@ class TurnState(StrEnum):
     IDLE = "idle"
     PREPARING = "preparing"
     STREAMING = "streaming"
+    CALLING = "calling"
+    """A reply has ended; the tools it called run."""
     SETTLING = "settling"
     WAITING = "waiting"
     """Between two tries of a step that failed."""

@@ -5,13 +5,13 @@ They come up through one callable `emit(event)`; the bridge carries them to the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from app.domain.chats import Access, ChatSummary, TurnState
-    from app.domain.rows import Row
+    from app.domain.rows import Row, ToolState
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,28 @@ class ReplyDelta(SessionEvent):
     row_id: str
     kind: Literal["text", "reasoning"]
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted(SessionEvent):
+    """A tool runs for the running reply, whose text has ended. Calls of a reply run one after another."""
+
+    row_id: str
+    call_id: str
+    name: str
+    arguments: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEnded(SessionEvent):
+    """A call is settled. One that never ran, such as of a tool nobody offered, has no `ToolStarted` before it."""
+
+    row_id: str
+    call_id: str
+    name: str
+    state: ToolState
+    output: object
+    """A text or a JSON value; None if it gave nothing."""
 
 
 @dataclass(frozen=True, slots=True)
