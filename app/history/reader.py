@@ -116,6 +116,26 @@ class HistoryReader:
             lambda reading: self._backward(reading, end or Position("chat", reading.sizes["chat"]), DEFAULT_CAPS)
         )
 
+    def position_of(self, offset: int) -> Position:
+        """Return the place `offset` bytes into the stretch: the archive followed by the active file.
+
+        Raises StorageError.
+        """
+        archive = self._archive_bytes()
+        return Position("archive", offset) if offset < archive else Position("chat", offset - archive)
+
+    def offset_of(self, position: Position) -> int:
+        """Return how many bytes of the stretch lie before `position`. Raises StorageError."""
+        return position.offset if position.file == "archive" else self._archive_bytes() + position.offset
+
+    def _archive_bytes(self) -> int:
+        try:
+            return self._files.archive.stat().st_size
+        except FileNotFoundError:
+            return 0
+        except OSError as error:
+            raise storage_error("This chat's history can't be read", error) from error
+
     def entries_forward(self, start: Position | None = None) -> Iterator[Entry]:
         """Yield every entry from `start` on, page by page. Raises HistoryChanged if it is rewritten meanwhile."""
         epoch: str | None = None
