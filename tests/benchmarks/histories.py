@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import cycle
 from pathlib import Path
 
-from app.domain.rows import RequestInfo, Role, Row, TextPart
+from app.domain.rows import Boundary, RequestInfo, Role, Row, TextPart, ToolPart
 from app.history.codec import encode_row
 from app.history.files import ChatFiles
 from app.history.library import Library
@@ -16,7 +16,7 @@ from app.providers.practice.rules import load_rules
 MODEL = "practice/practice"
 ASKED = ("What is Muntin?", "table", "write 500 words", "code", "How do I stop a reply?", "help", "write 200 words")
 _START = datetime(2026, 1, 1, tzinfo=UTC)
-_ROUNDS = 500
+_CHUNK_BYTES = 1_000_000
 _ID = "0123456789abcdef01234567"
 _SEQ = 900_000_000
 
@@ -36,6 +36,36 @@ def make_chat(root: Path, title: str, rows: int, *, archive_bytes: int = 0, acti
     _append(files, session, rows, seq)
     write_sidecar(files.meta, SessionMeta(title=title, model=MODEL))
     return session
+
+
+def make_history(root: Path, title: str, size: int, *, windows: int = 1, planted: str = "") -> str:
+    """Make a chat of `size` bytes in `windows` context windows, of many kinds of text; return its id.
+
+    All windows but the last lie in the archive. `planted` is said once, in the very first message.
+    """
+    library = Library(root)
+    session = library.create(model=MODEL, now=datetime.now(UTC)).id
+    files = library.files(session)
+    first = _row(session, "planted", 1, "user", f"{planted} And now to something else.")
+    files.archive.write_bytes(encode_row(first) + b"\n")
+    seq = 1
+    for number in range(windows):
+        path = files.chat if number + 1 == windows else files.archive
+        if number:
+            seq += 1
+            with path.open("ab") as file:
+                file.write(encode_row(_boundary(session, seq)) + b"\n")
+        seq = _fill(path, session, size // windows, seq, mixed=True)
+    write_sidecar(files.meta, SessionMeta(title=title, model=MODEL))
+    return session
+
+
+def _boundary(session: str, seq: int) -> Row:
+    boundary = Boundary(kind="rollover", context_tokens=96_000)
+    created = _START + timedelta(seconds=seq % 20_000_000)
+    return Row(
+        boundary=boundary, id=f"{seq:024x}", session=session, seq=seq, role="user", kind="rollover", created=created
+    )
 
 
 def sample_texts() -> list[tuple[str, str]]:
@@ -66,17 +96,44 @@ def _row(session: str, row_id: str, seq: int, role: Role, text: str) -> Row:
     )
 
 
-def _fill(path: Path, session: str, size: int, seq: int) -> int:
-    """Write about `size` bytes of messages, each with an id and a number of its own; return the last number."""
-    frames = []
+def _mixed_rows(session: str) -> Iterator[Row]:
+    """Yield rows of what chats hold beside English prose: results of tools, code with escapes, other scripts."""
+    for number, (asked, answer) in enumerate(sample_texts()):
+        yield _row(session, _ID, _SEQ, "user", asked)
+        yield _row(session, _ID, _SEQ, "assistant", answer)
+        listing = "\n".join(f'{line}\t"{word}"\t\\path\\{word}' for line, word in enumerate(answer.split()))
+        call = ToolPart(
+            call_id="call", name="read_file", input={"path": f"notes/{number}.txt"}, state="done", output=listing * 3
+        )
+        yield _row(session, _ID, _SEQ, "assistant", "I read it.").model_copy(update={"parts": (call,)})
+        yield _row(session, _ID, _SEQ, "user", _OTHER_SCRIPTS[number % len(_OTHER_SCRIPTS)] * 6)
+
+
+_OTHER_SCRIPTS = (
+    "Die Straße führt über die Brücke; größere Boote müssen draußen ankern. ",
+    "Москва слезам не верит, а поезд на север уходит в полночь. ",
+    "京都の寺は朝が一番静かで、庭の苔がよく見える。",
+    "Merci beaucoup 👍🏽 für die Karte 🗺️ und bis bald! ",
+)
+
+
+def _plain_rows(session: str) -> Iterator[Row]:
     for asked, answer in sample_texts():
-        for role, text in (("user", asked), ("assistant", answer)):
-            line = encode_row(_row(session, _ID, _SEQ, "user" if role == "user" else "assistant", text)) + b"\n"
-            frames.append(line.replace(b"%", b"%%").replace(_ID.encode(), b"%024x").replace(b":900000000", b":%d"))
-    with path.open("wb") as file:
-        while file.tell() < size:
-            chunk = []
-            for _ in range(_ROUNDS):
+        yield _row(session, _ID, _SEQ, "user", asked)
+        yield _row(session, _ID, _SEQ, "assistant", answer)
+
+
+def _fill(path: Path, session: str, size: int, seq: int, *, mixed: bool = False) -> int:
+    """Add about `size` bytes of messages, each with an id and a number of its own; return the last number."""
+    frames = []
+    for row in _mixed_rows(session) if mixed else _plain_rows(session):
+        line = encode_row(row) + b"\n"
+        frames.append(line.replace(b"%", b"%%").replace(_ID.encode(), b"%024x").replace(b":900000000", b":%d"))
+    with path.open("ab") as file:
+        end = file.tell() + size
+        while file.tell() < end:
+            chunk: list[bytes] = []
+            while sum(map(len, chunk)) < _CHUNK_BYTES:
                 for frame in frames:
                     seq += 1
                     chunk.append(frame % (seq, seq, seq))
