@@ -5,6 +5,7 @@ MuntinError
 │   ├── StorageError            a file or folder can't be read or written
 │   │   ├── Conflict            the end of a chat moved under a writer
 │   │   └── StaleItem           an item of the history is not where it was
+│   ├── InvalidCursor           a cursor that was not given for this question
 │   ├── ChatInUse               another process holds the chat
 │   ├── ChatNotFound            no such chat on disk
 │   └── ProviderError           a request to a model failed; has a kind
@@ -40,6 +41,10 @@ class HistoryChanged(StorageError):
 
 class StaleItem(StorageError):
     """An exact reference to an item of the history names another row by now; nothing was read."""
+
+
+class InvalidCursor(KnownError):
+    """A cursor that was altered, or given for another chat or question; nothing was read."""
 
 
 class ChatInUse(KnownError):

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+DEFAULT_ENCODING = "o200k_base"
 UNKNOWN_FACTOR = 1.2
 """Tokens over `o200k_base` for a model nobody has counted (context-windows.md, 8)."""
 
@@ -48,7 +49,7 @@ class ModelCard:
     name: str
     limit: int | None
     max_output: int | None
-    encoding: str = "o200k_base"
+    encoding: str = DEFAULT_ENCODING
     """tiktoken's name of the vocabulary its texts are counted with."""
     factor: float = UNKNOWN_FACTOR
     """Tokens of the model over tokens of `encoding` (context-windows.md, 8)."""

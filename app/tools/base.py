@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from app.domain.models import DEFAULT_ENCODING, UNKNOWN_FACTOR
 from app.domain.request import ToolSpec
 
 
@@ -14,6 +15,10 @@ class ToolContext:
     session: str
     limit: int | None
     """Of the model's context window, in tokens; None if nobody knows."""
+    encoding: str = DEFAULT_ENCODING
+    """Of the model's card: the vocabulary its texts are counted with."""
+    factor: float = UNKNOWN_FACTOR
+    """Of the model's card: its tokens over tokens of `encoding`."""
 
 
 @dataclass(frozen=True, slots=True)

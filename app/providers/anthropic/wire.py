@@ -150,7 +150,7 @@ def _thinking(part: ReasoningPart) -> Iterable[Block]:
 
 def _result(part: ToolPart, call_id: str) -> Block:
     output = part.output
-    text = output if isinstance(output, str) else "" if output is None else json.dumps(output, ensure_ascii=False)
+    text = output if isinstance(output, str) else "" if output is None else _compact_json(output)
     text = clean_text(text)
     block: Block = {"type": "tool_result", "tool_use_id": call_id}
     if text.strip() or part.state != "done":
@@ -158,6 +158,11 @@ def _result(part: ToolPart, call_id: str) -> Block:
     if part.state != "done":
         block["is_error"] = True
     return block
+
+
+def _compact_json(value: object) -> str:
+    """Return what a tool gave as it measured it: tools cap their results in this form."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _clean(value: object) -> object:

@@ -1,0 +1,266 @@
+"""Cursors: where a listing or a search goes on, as a short text that a model hands back and can't make up.
+
+Opaque, authenticated, and bound to the chat and to the very question it was given for. It says where to go on, never
+what may be read: the view looks at the privacy floor whatever a cursor says. See context-windows.md, 6.
+"""
+
+import base64
+import contextlib
+import hashlib
+import hmac
+import json
+import os
+import re
+import secrets
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from app.disk import write_atomic, write_new
+from app.domain.errors import BugError, InvalidCursor, StorageError
+from app.domain.windows import Filters, Mark, Skipped
+
+MAX_CURSOR_CHARS: Final = 160
+VERSION: Final = 1
+MAC_BYTES: Final = 16
+KEY_BYTES: Final = 32
+
+EVERYTHING: Final = Filters()
+NOTHING_SKIPPED: Final = Skipped()
+
+_SCOPE_BYTES: Final = 8
+_HAS_EDGE: Final = 1
+_IS_BOUNDARY: Final = 2
+_MOST_NUMBER_BYTES: Final = 10
+_URL_SAFE: Final = re.compile(r"[A-Za-z0-9_-]+")
+
+ALTERED: Final = "This cursor is not one that was given, or was changed on the way. Copy it exactly, or leave it out."
+OF_ANOTHER_CALL: Final = (
+    "This cursor belongs to another call. Repeat the action, query, filters and order of the call that gave it,"
+    " or leave the cursor out to start again."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The question a cursor belongs to; it is good for no other."""
+
+    session: str
+    action: str
+    query: str = ""
+    filters: Filters = EVERYTHING
+    recent_first: bool = True
+
+    def digest(self) -> bytes:
+        """Return 8 bytes that stand for it."""
+        wanted = self.filters
+        fields = [
+            self.session,
+            self.action,
+            self.query,
+            wanted.window_id,
+            wanted.role,
+            wanted.tool_name,
+            self.recent_first,
+        ]
+        return hashlib.sha256(json.dumps(fields).encode()).digest()[:_SCOPE_BYTES]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What was read for a question so far, in all calls: the last one can't say "everything" without it."""
+
+    bytes_read: int = 0
+    rows: int = 0
+    skipped: Skipped = NOTHING_SKIPPED
+
+    def __add__(self, other: "Progress") -> "Progress":
+        return Progress(self.bytes_read + other.bytes_read, self.rows + other.rows, self.skipped + other.skipped)
+
+
+NOTHING_READ: Final = Progress()
+
+
+class CursorKey:
+    """`cursor.key`: 32 random bytes, made when they are first needed. Any thread and any process may ask.
+
+    Read anew for each cursor, so that two Muntins agree whatever happens to the file. If the disk refuses, the key
+    lives as long as the program.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._in_memory = b""
+        self._lock = threading.Lock()
+
+    def get(self) -> bytes:
+        """Return the key. A file that can't be read or has another length is replaced: older cursors are void."""
+        with self._lock:
+            return self._read() or self._make() or self._of_this_run()
+
+    def _read(self) -> bytes:
+        try:
+            key = self._path.read_bytes()
+        except OSError:
+            return b""
+        return key if len(key) == KEY_BYTES else b""
+
+    def _make(self) -> bytes:
+        fresh = secrets.token_bytes(KEY_BYTES)
+        try:
+            if self._path.exists():
+                write_atomic(self._path, fresh)
+            else:
+                _write_first(self._path, fresh)
+        except (OSError, StorageError):
+            pass
+        # Another process may have been faster; the file is right.
+        return self._read()
+
+    def _of_this_run(self) -> bytes:
+        self._in_memory = self._in_memory or secrets.token_bytes(KEY_BYTES)
+        return self._in_memory
+
+
+def _write_first(path: Path, data: bytes) -> None:
+    """Put `data` at `path` unless a file is there by now; nobody ever sees half of it. Raises OSError."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    write_new(temporary, data, durable=True)
+    try:
+        with contextlib.suppress(FileExistsError):
+            if os.name == "nt":
+                temporary.rename(path)
+            else:
+                path.hardlink_to(temporary)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+class Cursors:
+    """Makes and reads the cursors of all chats. Reads its key from disk at every call: off the event loop."""
+
+    def __init__(self, key: CursorKey) -> None:
+        self._key = key
+
+    def encode(self, mark: Mark, scope: Scope, progress: Progress = NOTHING_READ) -> str:
+        """Return the cursor for `mark`, at most 160 characters that are safe in an address."""
+        body = bytes([VERSION]) + scope.digest() + _pack(mark, progress)
+        text = base64.urlsafe_b64encode(body + self._mac(body)).rstrip(b"=").decode("ascii")
+        if len(text) > MAX_CURSOR_CHARS:
+            raise BugError(f"a cursor of {len(text)} characters")
+        return text
+
+    def decode(self, text: str, scope: Scope) -> tuple[Mark, Progress]:
+        """Return where to go on and what was read until there.
+
+        Raises InvalidCursor, with a sentence for the model, for a text that `encode` did not give for this scope.
+        """
+        data = _bytes_of(text)
+        body, mac = data[:-MAC_BYTES], data[-MAC_BYTES:]
+        if not body or not hmac.compare_digest(mac, self._mac(body)) or body[0] != VERSION:
+            raise InvalidCursor(ALTERED)
+        start = 1 + _SCOPE_BYTES
+        if not hmac.compare_digest(body[1:start], scope.digest()):
+            raise InvalidCursor(OF_ANOTHER_CALL)
+        return _unpack(body[start:])
+
+    def _mac(self, body: bytes) -> bytes:
+        return hmac.digest(self._key.get(), body, "sha256")[:MAC_BYTES]
+
+
+def _bytes_of(text: str) -> bytes:
+    if len(text) > MAX_CURSOR_CHARS or not _URL_SAFE.fullmatch(text):
+        raise InvalidCursor(ALTERED)
+    try:
+        data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except ValueError:
+        raise InvalidCursor(ALTERED) from None
+    # Several texts may stand for the same bytes; only one was given.
+    if base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii") != text:
+        raise InvalidCursor(ALTERED)
+    return data
+
+
+def _pack(mark: Mark, progress: Progress) -> bytes:
+    skipped = progress.skipped
+    flags = (_HAS_EDGE if mark.inside_edge is not None else 0) | (_IS_BOUNDARY if mark.inside_is_boundary else 0)
+    numbers = [
+        mark.offset,
+        mark.hits,
+        mark.inside_edge or 0,
+        mark.anchor_offset,
+        progress.bytes_read,
+        progress.rows,
+        skipped.oversized,
+        skipped.damaged,
+        skipped.blobs,
+    ]
+    return (
+        bytes([flags])
+        + _pack_text(mark.epoch)
+        + _pack_text(mark.anchor)
+        + b"".join(_pack_number(number) for number in numbers)
+    )
+
+
+def _unpack(data: bytes) -> tuple[Mark, Progress]:
+    reader = _Packed(data[1:])
+    epoch, anchor = reader.text(), reader.text()
+    offset, hits, edge, anchor_offset, bytes_read, rows, oversized, damaged, blobs = (reader.number() for _ in range(9))
+    mark = Mark(
+        epoch=epoch,
+        offset=offset,
+        hits=hits,
+        inside_edge=edge if data[0] & _HAS_EDGE else None,
+        inside_is_boundary=bool(data[0] & _IS_BOUNDARY),
+        anchor=anchor,
+        anchor_offset=anchor_offset,
+    )
+    return mark, Progress(bytes_read, rows, Skipped(oversized, damaged, blobs))
+
+
+def _pack_number(number: int) -> bytes:
+    """Seven bits a byte, the low ones first: most numbers are small."""
+    if not 0 <= number < 1 << 7 * _MOST_NUMBER_BYTES:
+        raise BugError("a mark with a number that is none")
+    packed = bytearray()
+    while number >= 0x80:
+        packed.append(number & 0x7F | 0x80)
+        number >>= 7
+    packed.append(number)
+    return bytes(packed)
+
+
+def _pack_text(text: str) -> bytes:
+    """Length and bytes; hexadecimal digits take half of it, which an odd length says."""
+    with contextlib.suppress(ValueError):
+        data = bytes.fromhex(text)
+        if data.hex() == text:
+            return _pack_number(len(data) * 2 + 1) + data
+    data = text.encode("utf-8", "surrogatepass")
+    return _pack_number(len(data) * 2) + data
+
+
+class _Packed:
+    """Takes apart what `_pack` made; the bytes are authentic by then."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._at = 0
+
+    def number(self) -> int:
+        number = shift = 0
+        while True:
+            byte = self._data[self._at]
+            self._at += 1
+            number |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return number
+
+    def text(self) -> str:
+        head = self.number()
+        data = self._data[self._at : self._at + head // 2]
+        self._at += head // 2
+        return data.hex() if head % 2 else data.decode("utf-8", "surrogatepass")
