@@ -171,7 +171,7 @@ def test_results_lead_the_message_after_the_call() -> None:
     assert [message["role"] for message in sent] == ["user", "assistant", "user"]
     assert sent[2]["content"] == [
         {"type": "tool_result", "tool_use_id": "call_1", "content": "Rainy"},
-        {"type": "tool_result", "tool_use_id": "call_2", "content": '{"degrees": 7}'},
+        {"type": "tool_result", "tool_use_id": "call_2", "content": '{"degrees":7}'},
         text("And wind?"),
     ]
 
@@ -188,7 +188,7 @@ def test_steps_of_one_turn_alternate() -> None:
         ("done", "Rainy", "Rainy", None),
         ("done", "", None, None),
         ("done", None, None, None),
-        ("done", [1, "ä"], '[1, "ä"]', None),
+        ("done", [1, "ä"], '[1,"ä"]', None),
         ("failed", "No network.", "No network.", True),
         ("failed", "", "The call failed.", True),
         ("interrupted", None, "The call was interrupted before it had a result.", True),
