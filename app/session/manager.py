@@ -16,7 +16,7 @@ from app.domain.models import ModelCard
 from app.domain.rows import MediaPart
 from app.history.blobs import Blobs
 from app.history.library import Library
-from app.history.reader import HistoryReader, Page, Position
+from app.history.reader import HistoryReader
 from app.history.sidecars import Draft
 from app.session.browser import HistoryBrowser
 from app.session.connections import Connections
@@ -71,18 +71,24 @@ class SessionManager:
         self._shown.discard(session)
         await self._close_if_unused(session)
 
-    async def page_before(self, session: str, end: Position) -> Page:
-        """Return the page of history that ends at `end`. Raises ChatNotFound, StorageError."""
-        worker = self._workers.get(session)
-        if worker is not None:
-            return await worker.page_before(end)
-        files = await run_blocking(self._library.files, session)
-        return await run_blocking(HistoryReader(files).page_backward, end)
+    async def page_before(self, session: str, end: Edge | None) -> Stretch:
+        """Return the page of history that ends at `end`, None for the newest. Raises ChatNotFound, StorageError."""
+        return await run_blocking(read_older, await self._reader(session), end)
 
-    async def page_after(self, session: str, start: Position) -> Page:
+    async def page_after(self, session: str, start: Edge) -> Stretch:
         """Return the page of history that begins at `start`. Raises ChatNotFound, StorageError."""
-        files = await run_blocking(self._library.files, session)
-        return await run_blocking(HistoryReader(files).page_forward, start)
+        return await run_blocking(read_newer, await self._reader(session), start)
+
+    async def page_around(self, session: str, offset: int) -> Stretch:
+        """Return what lies around the row that begins `offset` bytes into the history.
+
+        Raises ChatNotFound, StorageError.
+        """
+        return await run_blocking(read_around, await self._reader(session), offset)
+
+    async def _reader(self, session: str) -> HistoryReader:
+        worker = self._workers.get(session)
+        return worker.reader if worker is not None else HistoryReader(await run_blocking(self._library.files, session))
 
     async def send(self, session: str, item: Input) -> Outcome:
         """Start a turn; return once its row is on disk, or why there is none. Raises ChatNotFound."""
@@ -181,7 +187,8 @@ class SessionManager:
         await run_blocking(self._library.purge, session)
 
     async def tidy_trash(self) -> None:
-        """Remove what has been in the trash for 30 days. Raises StorageError."""
+        """Remove what has been in the trash for 30 days, and what a kill left of new chats. Raises StorageError."""
+        await run_blocking(self._library.sweep_unfinished)
         await run_blocking(self._library.purge_old, now=self._env.clock.now())
 
     async def close(self) -> None:

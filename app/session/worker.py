@@ -12,23 +12,28 @@ from app.disk import Stamp
 from app.domain.chats import Access, ChatSummary, TurnState
 from app.domain.errors import ChatInUse, ChatNotFound, DuplicateRow, ProviderError, StorageError
 from app.domain.events import AccessChanged, ChatChanged, ReplyUnsaved, RowsAppended, SessionBroke
-from app.domain.rows import MediaPart, ReasoningPart, Row, TextPart
+from app.domain.rows import MediaPart, ReasoningPart, Row, TextPart, ToolPart
 from app.history.blobs import whole_row
 from app.history.files import ChatFiles
 from app.history.library import load_meta, peek_meta, summary_of
 from app.history.partial import recover_partial
-from app.history.reader import HistoryReader, Page, Position
+from app.history.reader import HistoryReader, Position
 from app.history.sidecars import SessionMeta
+from app.history.stretch import Stretch, read_older
 from app.session.attachments import keep
 from app.session.env import SessionEnv
-from app.session.inputs import DraftContent, Input, NewFile, Outcome, Refused
-from app.session.state import SessionState, rows_of
-from app.session.turn import TurnEnv, run_turn
+from app.session.inputs import DraftContent, Input, NewFile, Outcome, Refused, ResetContext
+from app.session.reset import reset_context, write_missing_reset
+from app.session.state import SessionState, newest_window, rows_of
+from app.session.turn import run_turn
+from app.session.turn_env import TurnEnv
 
 log = logging.getLogger(__name__)
 
 LARGE_WINDOW_CHARS: Final = 8_000_000
 """A window of more text than this is not kept in memory between turns."""
+TOOL_JSON_CHARS: Final = 16_000
+"""What a result that is no text is taken for; tools cap themselves about there."""
 FOLLOW_SECONDS: Final = 1.0
 """How often a chat that another process holds is looked at."""
 
@@ -38,7 +43,7 @@ class OpenedChat:
     """A chat as it is at one moment: its newest page, what it is doing, and who may write to it."""
 
     summary: ChatSummary
-    page: Page
+    page: Stretch
     draft: DraftContent
     state: TurnState
     access: Access
@@ -141,7 +146,7 @@ class Worker:
             draft = await self._turn.draft.load(may_repair=self._access is Access.WRITABLE)
         while True:
             last_seq = self._state.last_seq
-            page = await self.page_before(None)
+            page = await run_blocking(read_older, self.reader, None)
             if last_seq == self._state.last_seq:
                 break
         return OpenedChat(
@@ -165,14 +170,10 @@ class Worker:
         """Whether nothing was ever said here and this process may write. Raises StorageError."""
         if self._access is not Access.WRITABLE or self._state.turn_state.is_active:
             return False
-        return not (await self.page_before(None)).entries
-
-    async def page_before(self, end: Position | None) -> Page:
-        """Return a page of history that ends at `end`, None for the newest. Raises StorageError."""
-        return await run_blocking(self.reader.page_backward, end)
+        return not (await run_blocking(self.reader.page_backward)).entries
 
     async def send(self, item: Input) -> Outcome:
-        """Start a turn with `item` and return once it is on disk, or why it isn't."""
+        """Start a turn, or a fresh window, with `item`; return once it is on disk, or why it isn't."""
         if self.holder is not None:
             return Refused(f"This chat is open in {self.holder}. Close it there to write here.")
         if self._unwritable:
@@ -273,6 +274,8 @@ class Worker:
             # Made again from a history in which no reply names one.
             state.meta.model = self._env.providers.models()[0].ref
         state.last_seq = await run_blocking(turn.store.repair)
+        # A reply that is owed or was cut off belongs before it.
+        lacks_reset = (state.meta.floor_seq or 0) > state.last_seq
         if state.unsaved is not None:
             with contextlib.suppress(DuplicateRow):
                 await turn.append((state.unsaved,))
@@ -284,6 +287,8 @@ class Worker:
             )
             state.last_seq = max((row.seq or 0 for row in recovered), default=state.last_seq)
         state.window_is_loaded = False
+        if lacks_reset:
+            await write_missing_reset(turn)
         if not had_meta:
             await turn.save_meta()
         state.is_stale = False
@@ -295,7 +300,8 @@ class Worker:
             self._state.window_is_loaded = True
 
     def _read_window(self) -> list[Row]:
-        return [self._usable(row) for row in rows_of(self.reader.active_window())]
+        rows = newest_window(rows_of(self.reader.active_window()), self._state.meta.floor_seq)
+        return [self._usable(row) for row in rows]
 
     def _usable(self, row: Row) -> Row:
         """Return `row` whole and with usage figures that can be true."""
@@ -317,7 +323,10 @@ class Worker:
             if self._state.is_stale or self.owes:
                 await self._sync()
             await self._load_window()
-            await run_turn(self._turn, item, accepted)
+            if isinstance(item, ResetContext):
+                await reset_context(self._turn, accepted)
+            else:
+                await run_turn(self._turn, item, accepted)
         except StorageError as error:
             self._broke(str(error), accepted)
         except Exception:
@@ -383,7 +392,10 @@ def _set(meta: SessionMeta, values: Mapping[str, object]) -> None:
 
 
 def _size_of(row: Row) -> int:
-    return sum(len(part.text) for part in row.parts if isinstance(part, TextPart | ReasoningPart))
+    """Return about how many characters `row` holds."""
+    texts = sum(len(part.text) for part in row.parts if isinstance(part, TextPart | ReasoningPart))
+    calls = [part for part in row.parts if isinstance(part, ToolPart)]
+    return texts + sum(len(part.output) if isinstance(part.output, str) else TOOL_JSON_CHARS for part in calls)
 
 
 def _rows_after(reader: HistoryReader, last_seq: int, *, newest_page_only: bool) -> tuple[Row, ...]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # These load pydantic, which must wait for the first paint.
     from app.domain.models import ModelCard
     from app.domain.rows import MediaPart
     from app.domain.windows import Filters, HistoryItem, ItemsPage, ItemText, Mark, SearchPage, WindowsPage
-    from app.history.reader import Page, Position
+    from app.history.stretch import Edge, Stretch
     from app.session.browser import HistoryBrowser
     from app.session.connections import Connections
     from app.session.inputs import DraftContent, Input, NewFile, Outcome
@@ -133,13 +133,17 @@ class Bridge(QObject):
         """Tell that a chat is shown no longer."""
         await self._ask(lambda manager: manager.leave_chat(session))
 
-    async def page_before(self, session: str, end: Position) -> Page:
-        """Return an older page of history. Raises ChatNotFound, StorageError."""
+    async def page_before(self, session: str, end: Edge | None) -> Stretch:
+        """Return an older page of history, the newest one for None. Raises ChatNotFound, StorageError."""
         return await self._ask(lambda manager: manager.page_before(session, end))
 
-    async def page_after(self, session: str, start: Position) -> Page:
+    async def page_after(self, session: str, start: Edge) -> Stretch:
         """Return a newer page of history. Raises ChatNotFound, StorageError."""
         return await self._ask(lambda manager: manager.page_after(session, start))
+
+    async def page_around(self, session: str, offset: int) -> Stretch:
+        """Return history around the row that begins `offset` bytes into it. Raises ChatNotFound, StorageError."""
+        return await self._ask(lambda manager: manager.page_around(session, offset))
 
     async def send(self, session: str, item: Input) -> Outcome:
         """Start a turn. Raises ChatNotFound, StorageError."""

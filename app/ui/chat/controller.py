@@ -39,7 +39,7 @@ if TYPE_CHECKING:  # These load pydantic, which must wait for the first paint.
     from collections.abc import Callable
 
     from app.domain.rows import Row
-    from app.history.reader import Page, Position
+    from app.history.stretch import Edge, Stretch
     from app.session.worker import OpenedChat
 
 
@@ -86,7 +86,7 @@ class ChatController(QObject):
         self._is_warm = False
         page.composer.text_changed.connect(self._warm_up_for_text)
         self._early: list[SessionEvent] = []
-        self._older: Position | None = None
+        self._older: Edge | None = None
         self._shown: set[str] = set()
         self._last_row: Row | None = None
         self._action_item: Item | None = None
@@ -252,15 +252,15 @@ class ChatController(QObject):
         self.session = opened.summary.id
         items = self._items(opened.page)
         self._last_row = last_message(opened.page.entries)
-        self._older = None if opened.page.exhausted else opened.page.next
+        self._older = opened.page.older
         # A short chat asks for more at once.
-        self._page.transcript.set_items(items, more_above=not opened.page.exhausted)
+        self._page.transcript.set_items(items, more_above=opened.page.older is not None)
         self._state = self._live.state(self.session) or opened.state
         self._set_access(opened.access, opened.holder)
         self._drafts.watch(self.session, opened.draft.text, typed_before=self._typed_before)
         self.files.show(self.session, opened.summary.model, opened.draft.attachments)
         self._typed_before = ""
-        self._page.show_empty(on=not items and opened.page.exhausted and self._live.reply(self.session) is None)
+        self._page.show_empty(on=not items and opened.page.older is None and self._live.reply(self.session) is None)
         self._set_state(self._state)
         self._show_live()
         if (retry := self._live.retry(self.session)) is not None:
@@ -296,7 +296,7 @@ class ChatController(QObject):
         self._page.banner.show_text("")
         self.state_changed.emit()
 
-    def _items(self, page: Page) -> list[Item]:
+    def _items(self, page: Stretch) -> list[Item]:
         from app.ui.chat.row_items import items_of
 
         items = [item for item in items_of(page.entries, self._model_name) if item.id not in self._shown]
@@ -308,7 +308,7 @@ class ChatController(QObject):
         if self.session and self._older is not None:
             self._tasks.spawn(self._show_older(self.session, self._older), name="load older messages")
 
-    async def _show_older(self, session: str, end: Position) -> None:
+    async def _show_older(self, session: str, end: Edge) -> None:
         try:
             page = await self._bridge.page_before(session, end)
         except KnownError as error:
@@ -316,10 +316,10 @@ class ChatController(QObject):
             QTimer.singleShot(OLDER_AGAIN_MS, lambda: self._ask_older_again(session, end))
             return
         if session == self.session and end == self._older:
-            self._older = None if page.exhausted else page.next
-            self._page.transcript.prepend_items(self._items(page), more_above=not page.exhausted)
+            self._older = page.older
+            self._page.transcript.prepend_items(self._items(page), more_above=page.older is not None)
 
-    def _ask_older_again(self, session: str, end: Position) -> None:
+    def _ask_older_again(self, session: str, end: Edge) -> None:
         """Let the transcript ask once more for what could not be read."""
         if session == self.session and end == self._older:
             self._page.transcript.prepend_items([], more_above=True)

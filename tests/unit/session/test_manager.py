@@ -187,7 +187,7 @@ async def test_a_chat_that_is_deleted_is_not_brought_back_by_a_late_request(prog
         page = (await program.manager.open_chat(chat.session)).page
         await asyncio.gather(
             program.manager.delete_chat(chat.session),
-            program.manager.page_before(chat.session, page.next),
+            program.manager.page_before(chat.session, page.older),
             program.manager.save_draft(chat.session, DraftContent("x")),
             program.manager.leave_chat(chat.session),
             return_exceptions=True,
@@ -201,7 +201,7 @@ async def test_a_request_after_leaving_holds_no_lease(program: Program) -> None:
     chat = await program.new_chat()
     page = (await program.manager.open_chat(chat.session)).page
     await program.manager.leave_chat(chat.session)
-    await program.manager.page_before(chat.session, page.next)
+    await program.manager.page_before(chat.session, page.older)
     await program.manager.save_draft(chat.session, DraftContent("kept"))
     await program.manager.rename_chat(chat.session, "Renamed")
     other = ChatFiles(chat.files.folder)
