@@ -18,6 +18,7 @@ from app.history.blobs import Blobs
 from app.history.library import Library
 from app.history.reader import HistoryReader
 from app.history.sidecars import Draft
+from app.history.stretch import Edge, Stretch, read_around, read_newer, read_older
 from app.session.browser import HistoryBrowser
 from app.session.connections import Connections
 from app.session.env import SessionEnv
