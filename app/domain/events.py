@@ -108,6 +108,26 @@ class ChatChanged(SessionEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class ChatCopying(SessionEvent):
+    """A branch of the chat is being made and takes its time."""
+
+    copied_bytes: int
+    total_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChatBranched(SessionEvent):
+    """`session` is a new chat, made as a branch of another; what of that one could not be taken along."""
+
+    summary: ChatSummary
+    damaged: int = 0
+    """Entries that can't be read."""
+    oversized: int = 0
+    missing_files: int = 0
+    """Files and long texts that rows name and that were gone."""
+
+
+@dataclass(frozen=True, slots=True)
 class SessionBroke(SessionEvent):
     """A bug or a failing disk ended the turn; `reason` is a sentence for people."""
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from app.disk import make_private_folder, replace, storage_error, sync_folder
 from app.domain.chats import ChatSummary, DeletedChat
-from app.domain.errors import ChatNotFound, StorageError
+from app.domain.errors import ChatInUse, ChatNotFound, StorageError
 from app.domain.ids import NewId, new_id
 from app.domain.rows import MediaPart, Row
 from app.domain.text import is_blank
@@ -24,6 +24,8 @@ from app.history.sidecars import Deleted, Draft, SessionMeta, read_sidecar, writ
 
 TRASH_DAYS: Final = 30
 TITLE_CHARS: Final = 60
+_UNFINISHED: Final = ".unfinished-"
+"""No chat's name begins so: the folder is in no list."""
 _SAFE_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -49,6 +51,37 @@ class Library:
                 files.folder.rmdir()
             raise
         return summary_of(session, meta)
+
+    @contextlib.contextmanager
+    def unfinished(self) -> Iterator[tuple[str, ChatFiles]]:
+        """Give the id and the files of a chat to be made; it is in the list once the block has ended well.
+
+        Nothing is left of it otherwise; after a kill, `sweep_unfinished` removes it. Raises StorageError.
+        """
+        session = self._new_id()
+        files = ChatFiles(self._sessions / f"{_UNFINISHED}{session}")
+        make_private_folder(files.folder)
+        try:
+            files.lease.take()
+            yield session, files
+            files.holder.unlink(missing_ok=True)
+            if os.name == "nt":
+                # Windows moves no folder with an open file in it.
+                files.lease.release()
+            _move(files.folder, self._sessions / session)
+        finally:
+            files.lease.release()
+            shutil.rmtree(files.folder, ignore_errors=True)
+
+    def sweep_unfinished(self) -> None:
+        """Remove chats that a kill left unfinished; those that are being made by any process stay."""
+        with contextlib.suppress(OSError):
+            for folder in list(self._sessions.glob(f"{_UNFINISHED}*")):
+                with contextlib.suppress(ChatInUse, StorageError):
+                    files = ChatFiles(folder)
+                    files.lease.take()
+                    files.lease.release()
+                    shutil.rmtree(folder, ignore_errors=True)
 
     def find_empty(self) -> ChatSummary | None:
         """Return a chat in which nothing was ever said and which no other process holds, if there is one."""

@@ -19,6 +19,7 @@ from app.history.library import Library
 from app.history.reader import HistoryReader
 from app.history.sidecars import Draft
 from app.history.stretch import Edge, Stretch, read_around, read_newer, read_older
+from app.session.branching import Branching
 from app.session.browser import HistoryBrowser
 from app.session.connections import Connections
 from app.session.env import SessionEnv
@@ -32,6 +33,7 @@ class SessionManager:
     def __init__(self, env: SessionEnv, library: Library, connections: Connections) -> None:
         self.connections = connections
         self.browser = HistoryBrowser(library)
+        self._branching = Branching(env, library)
         self._env = env
         self._library = library
         self._workers: dict[str, Worker] = {}
@@ -165,6 +167,17 @@ class SessionManager:
         worker = await self._worker(session)
         return await worker.set_model(model)
 
+    async def branch_chat(self, session: str, ref: str) -> ChatSummary:
+        """Return a new chat with the history of `session` up to the message `ref`, its batch included.
+
+        `ref` is a `HistoryItem.ref`, `#<seq>` or `m:<row id>`. Raises ChatNotFound, StorageError, HistoryChanged,
+        StaleItem; nothing is left of it then, nor if the caller is cancelled.
+        """
+        item = await self.browser.item(session, ref)
+        if item is None:
+            raise StorageError("This message is not in the chat any more.")
+        return await self._branching.branch(session, item)
+
     async def delete_chat(self, session: str) -> None:
         """Move a chat to the trash, ending what runs in it. Raises ChatInUse, ChatNotFound, StorageError."""
         async with self._locked(session):
@@ -194,6 +207,7 @@ class SessionManager:
 
     async def close(self) -> None:
         """Stop every turn, write what is owed, give back every lease and close every connection."""
+        await self._branching.close()
         await asyncio.gather(*(self._close_one(session) for session in list(self._workers)))
         await self.connections.close()
 

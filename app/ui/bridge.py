@@ -189,6 +189,10 @@ class Bridge(QObject):
         """Choose the model a chat goes on with. Raises ChatInUse, ChatNotFound, StorageError, ProviderError."""
         return await self._ask(lambda manager: manager.set_model(session, model))
 
+    async def branch_chat(self, session: str, ref: str) -> ChatSummary:
+        """Return a new chat that is a copy of one up to the message `ref`: see `SessionManager.branch_chat`."""
+        return await self._ask(lambda manager: manager.branch_chat(session, ref))
+
     async def delete_chat(self, session: str) -> None:
         """Move a chat to the trash. Raises ChatInUse, ChatNotFound, StorageError."""
         await self._ask(lambda manager: manager.delete_chat(session))
