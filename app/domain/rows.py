@@ -75,8 +75,12 @@ class Batch(_Model):
     count: int = Field(ge=1)
 
 
+STEP_LIMIT: Final = "step_limit"
+"""Kind of an `ErrorInfo`: the turn had as many steps as one may have."""
+
+
 class ErrorInfo(_Model):
-    """Why a step ended early: an `ErrorKind`, and what was said of it."""
+    """Why a step ended early: an `ErrorKind` or `STEP_LIMIT`, and what was said of it."""
 
     kind: str
     detail: str = ""

@@ -7,7 +7,10 @@ The same values serve the history panel and the model's `session_history`. Posit
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Literal
+from typing import Final, Literal
+
+SESSION_HISTORY: Final = "session_history"
+"""Name of the tool with which a model reads the history of its own chat."""
 
 Role = Literal["user", "assistant"]
 WindowKind = Literal["first", "rollover", "reset", "compaction", "unknown"]

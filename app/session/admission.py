@@ -1,5 +1,6 @@
 """Plan one turn before anything is written: the rows to add and the request to send."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -8,13 +9,18 @@ from app.domain.models import ModelCard
 from app.domain.request import ModelRequest
 from app.domain.rows import Flag, Kind, Row, TextPart
 from app.domain.text import is_blank
+from app.domain.windows import SESSION_HISTORY
 from app.providers.base import Provider
 from app.session.assemble import assemble
 from app.session.env import SessionEnv
-from app.session.inputs import Input, Refused, ResumeTurn, UserInput
+from app.session.inputs import Refused, ResumeTurn, TurnInput, UserInput
 from app.session.state import SessionState
+from app.settings.schema import Settings
+from app.tools.base import Tool
 
 CONTINUE_TEXT: Final = "Please go on exactly where you stopped, without repeating anything."
+_PRACTICE: Final = "practice"
+"""Provider of the built-in model, which shows what a tool is at no cost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +32,14 @@ class TurnPlan:
     request: ModelRequest
     provider: Provider
     card: ModelCard
+    tools: tuple[Tool, ...] = ()
+    """Those the model is offered, in every step of the turn."""
 
 
-def plan_turn(env: SessionEnv, state: SessionState, session: str, item: Input) -> TurnPlan | Refused:
-    """Return what `item` would write and send, or why it can't. Writes nothing."""
+def plan_turn(
+    env: SessionEnv, state: SessionState, session: str, item: TurnInput, *, tools: Sequence[Tool] = ()
+) -> TurnPlan | Refused:
+    """Return what `item` would write and send, or why it can't. `tools` are the chat's. Writes nothing."""
     try:
         provider, card = env.providers.find(state.meta.model)
     except ProviderError as error:
@@ -45,9 +55,18 @@ def plan_turn(env: SessionEnv, state: SessionState, session: str, item: Input) -
             if opened is None:
                 return Refused("This reply is complete; there is nothing to continue.")
             turn = opened.turn
-            rows = (_continue_row(env, session, turn),) if opened.has_reply else ()
-    request = assemble([*state.window, *rows], card)
-    return TurnPlan(turn=turn, rows=rows, request=request, provider=provider, card=card)
+            rows = (_continue_row(env, session, turn),) if opened.has_words else ()
+    offered = offered_tools(tools, card, env.settings())
+    request = assemble([*state.window, *rows], card, tools=offered)
+    return TurnPlan(turn=turn, rows=rows, request=request, provider=provider, card=card, tools=offered)
+
+
+def offered_tools(tools: Sequence[Tool], card: ModelCard, settings: Settings) -> tuple[Tool, ...]:
+    """Return those of a chat's tools that a model is told of; none if it is known to call none."""
+    if card.abilities.calls_tools is False:
+        return ()
+    has_history = settings.experiments.token_budget_windows or card.provider == _PRACTICE
+    return tuple(tool for tool in tools if has_history or tool.spec.name != SESSION_HISTORY)
 
 
 def _user_row(env: SessionEnv, session: str, item: UserInput) -> Row:

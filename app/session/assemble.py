@@ -6,21 +6,29 @@ from typing import Final
 from app.domain.models import ModelCard
 from app.domain.request import ModelRequest
 from app.domain.rows import Flag, Kind, MediaPart, Part, ReasoningPart, Row, TextPart, ToolPart
-from app.session.state import is_sendable, is_whole_call
+from app.session.state import active_slice, is_sendable, is_whole_call
+from app.tools.base import Tool
 
 NO_RESULT: Final = "This call was interrupted and has no result."
 """What a model is told of a call that never got one."""
 
 
-def assemble(window: Sequence[Row], card: ModelCard) -> ModelRequest:
+def assemble(window: Sequence[Row], card: ModelCard, *, tools: Sequence[Tool] = ()) -> ModelRequest:
     """Return the request that goes out for `window`, oldest row first; files are not in it yet.
 
-    Left out: boundaries, except a compaction's summary, rejected rows, and replies that say nothing. A
-    call without a result gets one; a call whose input never was whole is dropped. Replay data goes only
-    to the model that made it; reasoning without it stays on disk.
+    Left out: everything before the newest boundary and that boundary itself, except a compaction's
+    summary; rejected rows, and replies that say nothing. A call without a result gets one; a call whose
+    input never was whole is dropped. Replay data goes only to the model that made it; reasoning without
+    it stays on disk.
     """
-    rows = tuple(_for_model(row, card) for row in window if _is_sent(row))
-    return ModelRequest(model=card.id, system="", rows=_merged(rows), max_tokens=card.max_output)
+    rows = tuple(_for_model(row, card) for row in active_slice(window) if _is_sent(row))
+    return ModelRequest(
+        model=card.id,
+        system="",
+        rows=_merged(rows),
+        max_tokens=card.max_output,
+        tools=tuple(tool.spec for tool in tools),
+    )
 
 
 def _is_sent(row: Row) -> bool:

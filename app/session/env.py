@@ -7,7 +7,18 @@ from app.aio import Clock, TaskSet
 from app.budget.tokens import TokenCounter
 from app.domain.events import Emit
 from app.domain.ids import NewId
+from app.history.files import ChatFiles
 from app.providers.registry import Registry
+from app.settings.schema import Settings
+from app.tools.base import Tool
+
+MakeTools = Callable[[ChatFiles, str], tuple[Tool, ...]]
+"""Makes the tools of one chat, given its files and its id. Reads nothing yet."""
+
+
+def no_tools(_files: ChatFiles, _session: str) -> tuple[Tool, ...]:
+    """Return no tools."""
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,3 +33,6 @@ class SessionEnv:
     random: Callable[[], float]
     """Between 0 and 1; spreads retries."""
     counter: TokenCounter = field(default_factory=TokenCounter)
+    make_tools: MakeTools = no_tools
+    settings: Callable[[], Settings] = Settings
+    """What holds now; read at the start of a turn."""

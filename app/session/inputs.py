@@ -49,7 +49,9 @@ class ResetContext:
     """Begin a fresh context window by hand: nothing before it reaches a model or its tools from now on."""
 
 
-Input = UserInput | ResumeTurn | ResetContext
+TurnInput = UserInput | ResumeTurn
+"""What begins a turn, or goes on with one."""
+Input = TurnInput | ResetContext
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from app.domain.chats import TurnState
-from app.domain.rows import Flag, Kind, Row, TextPart, ToolPart
+from app.domain.rows import Flag, Kind, Part, Row, TextPart, ToolPart
 from app.domain.text import is_blank
 from app.history.reader import Entry, RowEntry
 from app.history.sidecars import SessionMeta
@@ -26,7 +26,7 @@ class SessionState:
 
     def take(self, rows: Sequence[Row], last_seq: int) -> None:
         """Add rows that were appended to the history, the last of them as number `last_seq`."""
-        self.window.extend(rows)
+        self.window = newest_window([*self.window, *rows], self.meta.floor_seq)
         self.last_seq = last_seq
 
     def has(self, rows: Sequence[Row]) -> bool:
@@ -40,23 +40,62 @@ class SessionState:
         return last is not None and last.role == "assistant" and last.turn == turn
 
     def open_turn(self) -> "OpenTurn | None":
-        """Return the newest turn if it may be resumed: it has no reply, or one that was cut off."""
+        """Return the newest turn if it may be resumed: it has no reply, or ended early. Never across a boundary."""
         last = next((row for row in reversed(self.window) if not is_continuation(row)), None)
         if last is None or last.boundary is not None:
             return None
         if last.role == "user":
-            return OpenTurn(turn=last.turn or last.id, has_reply=False)
-        if last.turn is not None and is_cut_off(last):
-            return OpenTurn(turn=last.turn, has_reply=is_sendable(last))
+            return OpenTurn(turn=last.turn or last.id, has_words=False)
+        if last.turn is not None and is_unfinished(last):
+            return OpenTurn(turn=last.turn, has_words=is_sendable(last) and not awaits_reply(last))
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class OpenTurn:
-    """A turn that ended early. `has_reply`: a model is sent its last reply, so it is continued, not tried again."""
+    """A turn that ended early.
+
+    `has_words`: its last reply broke off in its words, so a model is asked to go on with them. Otherwise the next
+    request says all: it has no reply yet, or ends with calls and their results.
+    """
 
     turn: str
-    has_reply: bool
+    has_words: bool
+
+
+def newest_window(rows: Sequence[Row], floor_seq: int | None) -> list[Row]:
+    """Return `rows` from the newest boundary on, that included, and nothing up to the floor, whatever the rows say."""
+    for index in reversed(range(len(rows))):
+        seq = rows[index].seq
+        if floor_seq is not None and seq is not None and seq <= floor_seq:
+            return list(rows[index + 1 :])
+        if rows[index].boundary is not None:
+            return list(rows[index:])
+    return list(rows)
+
+
+def active_slice(window: Sequence[Row]) -> Sequence[Row]:
+    """Return the rows of `window` behind its newest boundary; of a compaction that too, for its summary.
+
+    A boundary of an unknown kind counts as a manual reset. See context-windows.md, 4.
+    """
+    for index in reversed(range(len(window))):
+        boundary = window[index].boundary
+        if boundary is not None:
+            return window[index if boundary.kind == "compaction" else index + 1 :]
+    return window
+
+
+def is_unfinished(row: Row) -> bool:
+    """Whether a reply ended before the model was done, or with calls whose results the model has not seen."""
+    return is_cut_off(row) or awaits_reply(row)
+
+
+def awaits_reply(row: Row) -> bool:
+    """Whether a request that ends with this reply is answered as it is: results of calls are the last it says."""
+    sent = [part for part in row.parts if _is_sent(part)]
+    calls = [part for part in sent if isinstance(part, ToolPart)]
+    return bool(calls) and (not is_cut_off(row) or calls[-1] is sent[-1])
 
 
 def is_cut_off(row: Row) -> bool:
@@ -71,9 +110,12 @@ def is_continuation(row: Row) -> bool:
 
 def is_sendable(row: Row) -> bool:
     """Whether a model is sent anything of a reply: words, or a whole call. Reasoning or white space alone never is."""
-    return any(
-        (isinstance(part, TextPart) and not is_blank(part.text)) or (isinstance(part, ToolPart) and is_whole_call(part))
-        for part in row.parts
+    return any(_is_sent(part) for part in row.parts)
+
+
+def _is_sent(part: Part) -> bool:
+    return (isinstance(part, TextPart) and not is_blank(part.text)) or (
+        isinstance(part, ToolPart) and is_whole_call(part)
     )
 
 

@@ -3,7 +3,7 @@
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import Literal
 
 from app.aio import Throttle, run_blocking
 from app.domain.errors import ErrorKind, ProviderError, StorageError
@@ -36,9 +36,7 @@ from app.providers.base import (
 )
 from app.session.admission import TurnPlan
 from app.session.env import SessionEnv
-
-NO_TOOLS: Final = "There is no such tool in this chat."
-"""The result of a call that a model made although it was offered no tools."""
+from app.tools.runner import CallResult
 
 
 @dataclass(slots=True)
@@ -55,6 +53,18 @@ class Reply:
     stop: StopPiece | None = None
     error: ProviderError | None = None
     retry_at: datetime | None = None
+    ended_by: ErrorInfo | None = None
+    """Why the turn ends here although the reply itself is whole."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the model wrote it to its end: only then are its calls run."""
+        return self.error is None and self.stop is not None
+
+    @property
+    def calls(self) -> "tuple[Call, ...]":
+        """The calls that came to their end, in order; a torn one is never run."""
+        return tuple(call for call in self.stretches if isinstance(call, Call) and call.input is not None)
 
     @property
     def says_something(self) -> bool:
@@ -86,27 +96,26 @@ class Reply:
         return next((call for call in self.stretches if isinstance(call, Call) and call.call_id == call_id), None)
 
     def unfinished_row(self) -> Row:
-        """Return the reply as a crash would find it: its calls are pending."""
-        return self._row(call_state="pending", call_output=None)
+        """Return the reply as a crash would find it: calls without a result are pending."""
+        return self._row(unsettled="pending")
 
     def row(self) -> Row:
-        """Return the reply as a row: whole, failed, or interrupted if it simply stopped. No call of it was run."""
-        if self.error is None and self.stop is not None:
-            return self._row(call_state="denied", call_output=NO_TOOLS)
-        return self._row(call_state="interrupted", call_output=None)
+        """Return the reply as a row: whole, failed, or interrupted if it or one of its calls simply stopped."""
+        return self._row(unsettled="interrupted")
 
-    def _row(self, *, call_state: ToolState, call_output: str | None) -> Row:
+    def _row(self, *, unsettled: ToolState) -> Row:
         flags: tuple[str, ...] = ()
-        error = None
+        error = self.ended_by
         if self.error is not None:
-            flags = (Flag.FAILED,)
             error = ErrorInfo(
                 kind=self.error.kind,
                 detail=self.error.detail,
                 is_quote=self.error.is_quote or None,
                 retry_at=self.retry_at,
             )
-        elif self.stop is None:
+        if error is not None:
+            flags = (Flag.FAILED,)
+        elif self.stop is None or any(call.result is None for call in self.calls):
             flags = (Flag.INTERRUPTED,)
         resolved = self.stop.resolved_model if self.stop else None
         return Row(
@@ -121,7 +130,7 @@ class Reply:
             error=error,
             flags=flags,
             parts=tuple(
-                stretch.part() if isinstance(stretch, Stretch) else stretch.part(call_state, call_output)
+                stretch.part() if isinstance(stretch, Stretch) else stretch.part(unsettled)
                 for stretch in self.stretches
             ),
         )
@@ -146,17 +155,19 @@ class Stretch:
 
 @dataclass(slots=True)
 class Call:
-    """A tool call as far as it has come. `input` is None until it is whole."""
+    """A tool call as far as it has come. `input` is None until it is whole, `result` until it is settled."""
 
     call_id: str
     name: str
     chunks: list[str] = field(default_factory=list)
     input: dict[str, object] | None = None
+    result: CallResult | None = None
 
-    def part(self, state: ToolState, output: str | None) -> ToolPart:
+    def part(self, unsettled: ToolState) -> ToolPart:
         if self.input is None:
-            torn: ToolState = "pending" if state == "pending" else "interrupted"
-            return ToolPart(call_id=self.call_id, name=self.name, input="".join(self.chunks), state=torn)
+            return ToolPart(call_id=self.call_id, name=self.name, input="".join(self.chunks), state=unsettled)
+        state = self.result.state if self.result is not None else unsettled
+        output = self.result.output if self.result is not None else None
         return ToolPart(call_id=self.call_id, name=self.name, input=self.input, state=state, output=output)
 
 
