@@ -9,7 +9,13 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QObject, QPoint, QRect
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleInterface, QWindow
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QAccessibleEvent,
+    QAccessibleInterface,
+    QWindow,
+)
 from PySide6.QtWidgets import QAbstractScrollArea, QAccessibleWidget, QWidget
 
 from app.ui.chat.furniture import header_text
@@ -18,6 +24,7 @@ from app.ui.chat.selection import item_text
 from app.ui.chat.transcript_model import Node
 
 _MAX_CHARS: Final = 10_000
+_MAX_SAID: Final = 300
 _MOST_GONE: Final = 100
 
 
@@ -44,6 +51,15 @@ def announce(view: QWidget, text: str) -> None:
     """Have a screen reader say `text`, if one is running."""
     if QAccessible.isActive():
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(view, text))
+
+
+def tell_reading_place(view: AccessibleView, node: Node) -> None:
+    """Tell a screen reader which item is read now, if one is running."""
+    if QAccessible.isActive() and node in view.nodes:
+        focused = QAccessibleEvent(view, QAccessible.Event.Focus)
+        focused.setChild(list(view.nodes).index(node))
+        QAccessible.updateAccessibility(focused)
+        announce(view, accessible_name(node)[:_MAX_SAID])
 
 
 def accessible_name(node: Node) -> str:

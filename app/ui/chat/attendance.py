@@ -1,4 +1,4 @@
-"""What the reader has seen: items that came below, and whether older ones are wanted."""
+"""What the reader has seen: items that came below, and whether older or newer ones are wanted."""
 
 from PySide6.QtCore import QObject, Signal
 
@@ -9,6 +9,7 @@ class Attendance(QObject):
     """Compares where the reader is with what there is."""
 
     older_wanted = Signal()
+    newer_wanted = Signal()
     unseen_changed = Signal(int)
     at_end_changed = Signal(bool)
 
@@ -19,17 +20,23 @@ class Attendance(QObject):
         self._was_at_end = True
         self._more_above = False
         self._is_asked = False
+        self._is_asked_below = False
 
-    def begin(self, *, more_above: bool) -> None:
-        """Start anew at the end of other items."""
+    def begin(self, *, more_above: bool, more_below: bool) -> None:
+        """Start anew with other items; what came below is still there if there is more than these."""
         self.expect_older(more=more_above)
-        if self._unseen:
+        self.expect_newer(more=more_below)
+        if self._unseen and not more_below:
             self._unseen.clear()
             self.unseen_changed.emit(0)
 
     def expect_older(self, *, more: bool) -> None:
         """Know whether there are older items; they may be asked for again."""
         self._more_above, self._is_asked = more, False
+
+    def expect_newer(self, *, more: bool) -> None:
+        """Know whether there are newer items than these; they may be asked for again."""
+        self._flow.has_more_below, self._is_asked_below = more, False
 
     def ask_again(self) -> None:
         """Ask once more with the next look, whatever became of the last time."""
@@ -59,3 +66,10 @@ class Attendance(QObject):
         if self._more_above and not self._is_asked and self._flow.height and self._flow.value < 2 * self._flow.height:
             self._is_asked = True
             self.older_wanted.emit()
+        if self._flow.has_more_below and not self._is_asked_below and self._flow.height and self._left_below() < 2:
+            self._is_asked_below = True
+            self.newer_wanted.emit()
+
+    def _left_below(self) -> float:
+        """Return how many windows full of items there are below this one."""
+        return (self._flow.total - self._flow.value - self._flow.height) / self._flow.height

@@ -23,6 +23,8 @@ class Flow:
 
     def __init__(self, model: TranscriptModel, measure: Callable[[Node, int], int], *, margin: int) -> None:
         self.following = True
+        self.has_more_below = False
+        """Whether there is more than the model holds: its end is then not the end."""
         self.height = 0
         """Of the window."""
         self.placed: list[Placed] = []
@@ -53,8 +55,8 @@ class Flow:
 
     @property
     def is_at_end(self) -> bool:
-        """Whether the last row is in full view."""
-        return self.value + self.height >= self.total
+        """Whether the last row of all is in full view."""
+        return not self.has_more_below and self.value + self.height >= self.total
 
     def settle(self) -> None:
         """Measure and place what is on screen."""
@@ -95,11 +97,11 @@ class Flow:
         self.following = True
         self.settle()
 
-    def reveal(self, node: Node, row: int) -> None:
-        """Put a row at the top, or as near as the end allows."""
+    def reveal(self, node: Node, row: int, *, below_top: int | None = None) -> None:
+        """Put a row at the top, or `below_top` pixels below it, or as near as either end allows."""
         self.following = False
         self._expand(node)
-        self._hold(node, min(row, len(node.rows) - 1), -self._margin)
+        self._hold(node, min(row, len(node.rows) - 1), -(self._margin if below_top is None else below_top))
         self.settle()
         self.following = self.is_at_end
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRectF
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter
 
 from app.ui.chat.flow import Placed
@@ -10,16 +10,37 @@ from app.ui.chat.items import Speaker
 from app.ui.chat.rows import BUBBLE_OFFSET, Rows
 from app.ui.chat.selection import Selection
 
+_MARK_BEYOND = 10
+"""How far the ground of a marked item reaches beyond its column."""
 _BEYOND = 40
 """A ground is painted this far beyond what is to be painted: its corners lie outside."""
 
 
 def paint_screen(painter: QPainter, rows: Rows, shown: Sequence[Placed], clip: QRectF, selection: Selection) -> None:
     """Paint the part of `shown` that lies in `clip`."""
+    _paint_mark(painter, rows, shown)
     _paint_bubbles(painter, rows, shown, clip)
     for placed in shown:
         if placed.y < clip.bottom() and placed.y + placed.height > clip.top():
             rows.paint(painter, placed, clip, _selected(rows, placed, selection))
+
+
+def _paint_mark(painter: QPainter, rows: Rows, shown: Sequence[Placed]) -> None:
+    """Paint the ground of the item that was jumped to, with a bar at its side."""
+    marked = [placed for placed in shown if placed.node.order == rows.look.marked]
+    if not marked:
+        return
+    theme, px = rows.style.theme, rows.style.px
+    x, width = rows.column
+    beyond = min(float(px(_MARK_BEYOND)), x)
+    # The room above the header belongs to no item.
+    gap = px(_MARK_BEYOND) if marked[0].row == 0 else 0
+    top, bottom = marked[0].y + gap, marked[-1].y + marked[-1].height + px(_MARK_BEYOND) // 2
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.hover)
+    painter.drawRoundedRect(QRectF(x - beyond, top, width + 2 * beyond, bottom - top), px(6), px(6))
+    painter.setBrush(theme.accent)
+    painter.drawRoundedRect(QRectF(x - beyond, top, px(4), bottom - top), px(2), px(2))
 
 
 def _selected(rows: Rows, placed: Placed, selection: Selection) -> tuple[int, int] | None:

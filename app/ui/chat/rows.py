@@ -55,6 +55,8 @@ class Look:
     copied: TargetId | None = None
     wait_step: int | None = None
 
+    marked: int | None = None
+    """The order of the item that was jumped to."""
 
 class Rows:
     """Lays out rows for a width; holds the documents of those near the window."""

@@ -55,6 +55,8 @@ class TranscriptCanvas(AccessibleView):
     """The wheel was turned with Ctrl held: that many steps, larger if positive."""
     thumbnails_wanted = Signal(tuple)
     """SHA-256 of pictures that are on screen for the first time."""
+    latest_wanted = Signal()
+    """The reader wants to be at the end, and it is not among the items."""
     selection_changed = Signal()
     """Something is selected now, or nothing is any more."""
 
@@ -89,7 +91,10 @@ class TranscriptCanvas(AccessibleView):
         self.sync()
 
     def scroll_to_end(self) -> None:
-        """Go to the end and follow it."""
+        """Go to the end and follow it, or ask for it."""
+        if self.flow.has_more_below:
+            self.latest_wanted.emit()
+            return
         self.flow.scroll_to_end()
         self.sync()
 
@@ -122,7 +127,7 @@ class TranscriptCanvas(AccessibleView):
         """Leave what keyboard and pointer are on: the items are others now."""
         self._focus.clear()
         self._gestures.forget()
-        self.rows.look.hovered = self.rows.look.copied = None
+        self.rows.look.hovered = self.rows.look.copied = self.rows.look.marked = None
 
     def make_menu(self, pos: QPoint) -> QMenu:
         """Return the context menu of a point of the viewport."""

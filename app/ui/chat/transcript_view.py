@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, QPointF, QTimer, Signal
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.ui.chat import clipboard
-from app.ui.chat.accessible import announce, register
+from app.ui.chat.accessible import announce, register, tell_reading_place
 from app.ui.chat.items import Item, SectionKind, Speaker
 from app.ui.chat.selection import item_text, selected_text
 from app.ui.chat.targets import Target, TargetId, TargetKind
@@ -18,6 +18,8 @@ from app.ui.chat.transcript_canvas import TranscriptCanvas
 from app.ui.chat.transcript_model import Node
 from app.ui.theme import Theme
 
+MARK_MS: Final = 4_000
+"""How long an item is marked that was jumped to: nothing moves, so there must be time to see it."""
 _COPIED_MS: Final = 1_500
 
 
@@ -26,6 +28,8 @@ class TranscriptView(TranscriptCanvas):
 
     older_wanted = Signal()
     """The reader nears the top and there is more above; once until items come."""
+    newer_wanted = Signal()
+    """The reader nears the end of the items and there are newer ones; once until they come."""
     action_triggered = Signal(str, object)
     """Item id, `ItemAction`."""
     link_activated = Signal(str)
@@ -40,21 +44,30 @@ class TranscriptView(TranscriptCanvas):
         register()
         self.setAccessibleName(self.tr("Transcript"))
         self.attendance.older_wanted.connect(self.older_wanted)
+        self.attendance.newer_wanted.connect(self.newer_wanted)
         self.attendance.at_end_changed.connect(self.at_end_changed)
         self.attendance.unseen_changed.connect(self.unseen_changed)
         self._copied_timer = QTimer(self)
         self._copied_timer.setSingleShot(True)
         self._copied_timer.timeout.connect(self._forget_copied)
+        self._mark_timer = QTimer(self)
+        self._mark_timer.setSingleShot(True)
+        self._mark_timer.timeout.connect(self._forget_mark)
 
-    def set_items(self, items: Sequence[Item], *, more_above: bool) -> None:
-        """Show `items` and nothing else, at their end; `more_above` says that there are older ones."""
+    def set_items(self, items: Sequence[Item], *, more_above: bool, more_below: bool = False, first: str = "") -> None:
+        """Show `items` and nothing else, at their end or with the item `first` at the top.
+
+        `more_above` and `more_below` say that there are older and newer ones.
+        """
         self.model.set_items(items)
         self.rows.forget()
         self.flow.forget()
         self.selection.clear()
         self.note_selection()
         self.forget_pointer()
-        self.attendance.begin(more_above=more_above)
+        self.attendance.begin(more_above=more_above, more_below=more_below)
+        if (node := self.model.node(first)) is not None:
+            self.flow.reveal(node, 0)
         self.sync()
 
     def prepend_items(self, items: Sequence[Item], *, more_above: bool) -> None:
@@ -62,6 +75,19 @@ class TranscriptView(TranscriptCanvas):
         self.model.prepend(items)
         self.attendance.expect_older(more=more_above)
         self.sync()
+
+    def append_items(self, items: Sequence[Item], *, more_below: bool) -> None:
+        """Add newer items below those there are; what is on screen stays where it is."""
+        for item in items:
+            if item.id not in self.model:
+                self.model.append(item)
+        self.flow.release()
+        self.attendance.expect_newer(more=more_below)
+        self.sync()
+
+    def note_beyond(self, item_id: str) -> None:
+        """Count an item that came below those that are shown."""
+        self.attendance.note(item_id)
 
     def append_item(self, item: Item) -> None:
         """Add a newer item below."""
@@ -115,6 +141,15 @@ class TranscriptView(TranscriptCanvas):
             self.flow.reveal(node, 0)
             self.sync()
         return node is not None
+
+    def mark_item(self, item_id: str) -> None:
+        """Let the reader see which item is meant, for some seconds; a screen reader says it."""
+        node = self.model.node(item_id)
+        if node is not None:
+            self.rows.look.marked = node.order
+            self._mark_timer.start(MARK_MS)
+            self.viewport().update()
+            tell_reading_place(self, node)
 
     def item_at(self, pos: QPoint) -> str | None:
         """Return the id of the item at a point of the view."""
@@ -188,6 +223,10 @@ class TranscriptView(TranscriptCanvas):
 
     def _forget_copied(self) -> None:
         self.rows.look.copied = None
+        self.viewport().update()
+
+    def _forget_mark(self) -> None:
+        self.rows.look.marked = None
         self.viewport().update()
 
     def _announce_reply(self, node: Node) -> None:
