@@ -4,22 +4,19 @@ Rows get new ids and keep their numbers. Privacy floors come along, so that a br
 original would not. The original is only read, so it may be open anywhere. See context-windows.md, 3.
 """
 
-import asyncio
 import itertools
 import os
 import re
 import shutil
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from app.aio import run_blocking
 from app.disk import FOLDER_MODE, open_for_append, read_at, storage_error, sync_folder, write_all
 from app.domain.chats import ChatSummary
-from app.domain.errors import HistoryChanged, StorageError
+from app.domain.errors import HistoryChanged
 from app.domain.events import ChatBranched, ChatCopying
 from app.domain.rows import Row
 from app.domain.windows import HistoryItem
@@ -29,6 +26,7 @@ from app.history.files import ChatFiles
 from app.history.library import Library, peek_meta, summary_of
 from app.history.reader import Entry, HistoryReader, Position, RowEntry
 from app.history.sidecars import write_sidecar
+from app.session.aside import Aside, GoOn
 from app.session.branch_rows import RowMapping, blob_names
 from app.session.env import SessionEnv
 
@@ -38,8 +36,8 @@ TELL_SECONDS: Final = 0.25
 _COPY_BYTES: Final = 2 * 1024 * 1024
 _NUMBERED: Final = re.compile(r"(?P<title>.*\S) \([1-9]\d{0,3}\)", re.DOTALL)
 
-GoOn = Callable[[int], None]
-"""Told up to which byte of the stretch the original was read; raises to give up."""
+Told = Callable[[int], None]
+"""Told up to which byte the original was read; raises to give up."""
 
 
 class Left(NamedTuple):
@@ -53,62 +51,49 @@ class Left(NamedTuple):
 class Branching:
     """Makes branches of chats. Lives on the engine's loop."""
 
-    def __init__(self, env: SessionEnv, library: Library) -> None:
+    def __init__(self, env: SessionEnv, library: Library, aside: Aside) -> None:
         self._env = env
         self._library = library
-        self._running: dict[asyncio.Task[tuple[ChatSummary, Left]], threading.Event] = {}
+        self._aside = aside
 
     async def branch(self, session: str, item: HistoryItem) -> ChatSummary:
         """Return a new chat with the history of `session` up to the end of the batch of `item`.
 
         Raises ChatNotFound, StorageError, HistoryChanged; nothing is left of it then, nor if the caller is cancelled.
         """
-        gives_up = threading.Event()
-        work = run_blocking(self._make, session, item, gives_up)
-        task = self._env.tasks.spawn(work, name=f"branch {session}", watched=False)
-        self._running[task] = gives_up
+        name = f"branch {session}"
         try:
-            summary, left = await asyncio.shield(task)
-        except asyncio.CancelledError:
-            gives_up.set()
-            await asyncio.gather(task, return_exceptions=True)
-            raise
-        finally:
-            del self._running[task]
+            summary, left = await self._aside.run(lambda go_on: self._make(session, item, go_on), name=name)
+        except HistoryChanged:
+            # Rows went to the archive meanwhile, most likely; that happens once in a while.
+            summary, left = await self._aside.run(lambda go_on: self._make(session, item, go_on), name=name)
         self._env.emit(ChatBranched(summary.id, summary, *left))
         return summary
 
-    async def close(self) -> None:
-        """Give up what is being copied, and wait until nothing is left of it."""
-        for gives_up in self._running.values():
-            gives_up.set()
-        await asyncio.gather(*self._running, return_exceptions=True)
-
-    def _make(self, session: str, item: HistoryItem, gives_up: threading.Event) -> tuple[ChatSummary, Left]:
+    def _make(self, session: str, item: HistoryItem, go_on: GoOn) -> tuple[ChatSummary, Left]:
         source = self._library.files(session)
         meta = peek_meta(source)
         title = branch_title(meta.title, {chat.title for chat in self._library.summaries()})
-        go_on = self._watch(session, item.offset, gives_up)
+        told = self._teller(session, item.offset, go_on)
         with self._library.unfinished() as (name, files):
-            floor_seq, left = copy_history(source, files, session=name, until=item, go_on=go_on, floor=meta.floor_seq)
+            floor_seq, left = copy_history(source, files, session=name, until=item, told=told, floor=meta.floor_seq)
             now = self._env.clock.now()
             changes = {"title": title, "pinned": False, "created": now, "updated": now, "floor_seq": floor_seq}
             meta = meta.model_copy(update=changes)
             write_sidecar(files.meta, meta)
         return summary_of(name, meta), left
 
-    def _watch(self, session: str, total_bytes: int, gives_up: threading.Event) -> GoOn:
+    def _teller(self, session: str, total_bytes: int, go_on: GoOn) -> Told:
         due = time.monotonic() + QUIET_SECONDS
 
-        def go_on(copied_bytes: int) -> None:
+        def told(copied_bytes: int) -> None:
             nonlocal due
-            if gives_up.is_set():
-                raise StorageError("The copy was given up.")
+            go_on()
             if time.monotonic() >= due:
                 due = time.monotonic() + TELL_SECONDS
                 self._env.emit(ChatCopying(session, min(copied_bytes, total_bytes), total_bytes))
 
-        return go_on
+        return told
 
 
 def branch_title(title: str, taken: set[str]) -> str:
@@ -121,7 +106,7 @@ def branch_title(title: str, taken: set[str]) -> str:
 
 
 def copy_history(
-    source: ChatFiles, target: ChatFiles, *, session: str, until: HistoryItem, go_on: GoOn, floor: int | None
+    source: ChatFiles, target: ChatFiles, *, session: str, until: HistoryItem, told: Told, floor: int | None
 ) -> tuple[int | None, Left]:
     """Copy the rows of `source` up to the end of the batch of `until` into the empty chat `target`, durably.
 
@@ -132,7 +117,7 @@ def copy_history(
         descriptor = open_for_append(target.archive)
         try:
             copy = _Copy(source, target, descriptor, session)
-            _copy_rows(HistoryReader(source), copy, until, go_on)
+            _copy_rows(HistoryReader(source), copy, until, told)
             if until.is_above_floor or (floor is not None and copy.last_seq < floor):
                 copy.add_boundary("reset")
             copy.flush()
@@ -148,7 +133,7 @@ def copy_history(
     return min(max(floors), copy.last_seq) if floors else None, copy.left()
 
 
-def _copy_rows(reader: HistoryReader, copy: "_Copy", until: HistoryItem, go_on: GoOn) -> None:
+def _copy_rows(reader: HistoryReader, copy: "_Copy", until: HistoryItem, told: Told) -> None:
     position: Position | None = None
     epoch: str | None = None
     archive_bytes = reader.offset_of(Position("chat", 0))
@@ -162,7 +147,7 @@ def _copy_rows(reader: HistoryReader, copy: "_Copy", until: HistoryItem, go_on: 
             if any(_is_item(entry, until, archive_bytes) for entry in group):
                 return
         copy.flush()
-        go_on(page.next.offset + (archive_bytes if page.next.file == "chat" else 0))
+        told(page.next.offset + (archive_bytes if page.next.file == "chat" else 0))
         if page.exhausted:
             break
         position = page.next

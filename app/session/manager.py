@@ -6,19 +6,24 @@ Lives on the engine's loop. See ADR-0002.
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Final
 
 from app.aio import run_blocking
 from app.domain.chats import ChatSummary, DeletedChat
 from app.domain.errors import ChatInUse, StorageError
 from app.domain.events import ChatChanged
+from app.domain.exports import ExportKind, ExportReport
 from app.domain.models import ModelCard
 from app.domain.rows import MediaPart
+from app.exchange.window_file import write_window
+from app.exchange.window_rows import Heading
 from app.history.blobs import Blobs
 from app.history.library import Library
 from app.history.reader import HistoryReader
 from app.history.sidecars import Draft
 from app.history.stretch import Edge, Stretch, read_around, read_newer, read_older
+from app.session.aside import Aside
 from app.session.branching import Branching
 from app.session.browser import HistoryBrowser
 from app.session.connections import Connections
@@ -33,7 +38,8 @@ class SessionManager:
     def __init__(self, env: SessionEnv, library: Library, connections: Connections) -> None:
         self.connections = connections
         self.browser = HistoryBrowser(library)
-        self._branching = Branching(env, library)
+        self._aside = Aside(env.tasks)
+        self._branching = Branching(env, library, self._aside)
         self._env = env
         self._library = library
         self._workers: dict[str, Worker] = {}
@@ -178,6 +184,24 @@ class SessionManager:
             raise StorageError("This message is not in the chat any more.")
         return await self._branching.branch(session, item)
 
+    async def export_window(self, session: str, window_id: str, path: Path, kind: ExportKind) -> ExportReport:
+        """Write one context window to a file of the person's, in place of what was there; tell what is in it.
+
+        Raises ChatNotFound, StorageError, HistoryChanged; what was there is kept then.
+        """
+        page = await self.browser.windows(session)
+        while not page.is_complete:
+            page = await self.browser.windows(session)
+        window = next((window for window in page.windows if window.id == window_id), None)
+        if window is None:
+            raise StorageError("This window is not in the chat any more.")
+        reader = await self._reader(session)
+        summary = await run_blocking(self._library.summary, session)
+        heading = Heading(summary, window, exported=self._env.clock.now())
+        return await self._aside.run(
+            lambda go_on: write_window(path, kind, reader, heading, go_on=go_on), name=f"export {session}"
+        )
+
     async def delete_chat(self, session: str) -> None:
         """Move a chat to the trash, ending what runs in it. Raises ChatInUse, ChatNotFound, StorageError."""
         async with self._locked(session):
@@ -207,7 +231,7 @@ class SessionManager:
 
     async def close(self) -> None:
         """Stop every turn, write what is owed, give back every lease and close every connection."""
-        await self._branching.close()
+        await self._aside.close()
         await asyncio.gather(*(self._close_one(session) for session in list(self._workers)))
         await self.connections.close()
 

@@ -20,9 +20,13 @@ from app.aio import Engine, run_blocking
 from app.domain.errors import KnownError
 from app.domain.events import Event, ReplyDelta
 
-if TYPE_CHECKING:  # These load pydantic, which must wait for the first paint.
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    # These load pydantic, which must wait for the first paint.
     from app.domain.chats import ChatSummary, DeletedChat
     from app.domain.connections import DataReport, FoundServer, KeyPlace, KeyState, SetAside, TestReport
+    from app.domain.exports import ExportKind, ExportReport
     from app.domain.models import ModelCard
     from app.domain.rows import MediaPart
     from app.domain.windows import Filters, HistoryItem, ItemsPage, ItemText, Mark, SearchPage, WindowsPage
@@ -192,6 +196,10 @@ class Bridge(QObject):
     async def branch_chat(self, session: str, ref: str) -> ChatSummary:
         """Return a new chat that is a copy of one up to the message `ref`: see `SessionManager.branch_chat`."""
         return await self._ask(lambda manager: manager.branch_chat(session, ref))
+
+    async def export_window(self, session: str, window_id: str, path: Path, kind: ExportKind) -> ExportReport:
+        """Write one context window to a file: see `SessionManager.export_window`."""
+        return await self._ask(lambda manager: manager.export_window(session, window_id, path, kind))
 
     async def delete_chat(self, session: str) -> None:
         """Move a chat to the trash. Raises ChatInUse, ChatNotFound, StorageError."""
