@@ -17,6 +17,7 @@ from app.domain.rows import BOUNDARY_KINDS, Row
 from app.domain.text import clean_text
 
 MAX_LINE_BYTES: Final = 1024 * 1024
+MAX_NESTING: Final = 100
 BOUNDARY_NEEDLE: Final = b'"boundary"'
 
 _REPLACEMENT: Final = "\ufffd"
@@ -46,6 +47,16 @@ def encode_json(value: object) -> bytes:
         # Lone surrogates, or integers over 64 bits.
         text = json.dumps(_clean(value), ensure_ascii=False, separators=(",", ":"), default=_time_text)
         return text.encode("utf-8")
+
+
+def as_kept(value: object) -> object:
+    """Return a JSON value as every reader of the history will find it: what differs is settled before it is used.
+
+    Raises ValueError if it is nested too deeply to be sure that each of them can read it.
+    """
+    if not _is_nested_at_most(value, MAX_NESTING):
+        raise ValueError(f"nested more than {MAX_NESTING} levels deep")
+    return parse_json(encode_json(value))
 
 
 def decode_line(line: bytes) -> Row | Damage:
@@ -105,6 +116,11 @@ def _plain(value: object) -> object:
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
     return value
+
+
+def _is_nested_at_most(value: object, levels: int) -> bool:
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    return levels >= 0 and all(_is_nested_at_most(item, levels - 1) for item in items)
 
 
 def _clean(value: object) -> object:

@@ -20,6 +20,7 @@ from app.domain.rows import (
     Usage,
 )
 from app.domain.text import clean_text
+from app.history.codec import as_kept
 from app.history.partial import SAVE_INTERVAL_SECONDS, PartialFile
 from app.providers.base import (
     Piece,
@@ -163,6 +164,12 @@ class Call:
     input: dict[str, object] | None = None
     result: CallResult | None = None
 
+    def end(self, value: dict[str, object]) -> None:
+        """Take the whole input; one that can't be kept as it is leaves the call torn."""
+        with suppress(ValueError):
+            kept = as_kept(value)
+            self.input = kept if isinstance(kept, dict) else None
+
     def part(self, unsettled: ToolState) -> ToolPart:
         if self.input is None:
             return ToolPart(call_id=self.call_id, name=self.name, input="".join(self.chunks), state=unsettled)
@@ -225,7 +232,7 @@ def _take(env: SessionEnv, reply: Reply, piece: Piece) -> bool:
         case ToolInputPiece(call_id, text) if (call := reply.call(call_id)) is not None:
             call.chunks.append(text)
         case ToolEndPiece(call_id, value) if (call := reply.call(call_id)) is not None:
-            call.input = value
+            call.end(value)
         case QuietPiece(seconds):
             env.emit(AnswerDelayed(reply.session, seconds))
             return False

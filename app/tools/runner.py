@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from app.domain.errors import KnownError
 from app.domain.text import clean_text
-from app.history.codec import encode_json, parse_json
+from app.history.codec import as_kept
 from app.tools.base import Tool, ToolContext, ToolOutcome
 
 log = logging.getLogger(__name__)
@@ -54,4 +54,4 @@ def _as_kept(outcome: ToolOutcome) -> object:
     """Return an output as it reads once it was on disk, so that no later request differs from the first."""
     if isinstance(outcome.output, str):
         return clean_text(outcome.output)
-    return parse_json(encode_json(outcome.output))
+    return as_kept(outcome.output)

@@ -13,9 +13,20 @@ from app.budget.tokens import TokenCounter
 from app.domain.errors import ErrorKind, KnownError, ProviderError
 from app.domain.models import ModelCard
 from app.domain.request import ModelRequest
-from app.domain.rows import Kind, ReasoningPart, Row, TextPart, Usage
-from app.providers.base import Piece, ReasoningPiece, StopPiece, StopReason, TextPiece, UsagePiece
+from app.domain.rows import Kind, ReasoningPart, Row, TextPart, ToolPart, Usage
+from app.providers.base import (
+    Piece,
+    ReasoningPiece,
+    StopPiece,
+    StopReason,
+    TextPiece,
+    ToolEndPiece,
+    ToolInputPiece,
+    ToolStartPiece,
+    UsagePiece,
+)
 from app.providers.catalogue import load_catalogue
+from app.providers.practice.calls import report_on, shown_call, shown_tool
 from app.providers.practice.rules import Rules, Script, load_rules
 
 FRAME_TOKENS: Final = 8
@@ -63,7 +74,7 @@ class PracticeProvider:
         plan = await run_blocking(self._plan, request)
         script = plan.script
         pause_seconds = 1 / (script.words_per_second or self._words_per_second)
-        if script.reasoning or script.text:
+        if script.reasoning or script.text or script.call:
             yield UsagePiece(Usage(input=plan.usage.input))
         for word in _words(script.reasoning):
             await self._sleep(pause_seconds)
@@ -71,6 +82,13 @@ class PracticeProvider:
         for word in _words(script.text):
             await self._sleep(pause_seconds)
             yield TextPiece(word)
+        if script.call is not None:
+            yield ToolStartPiece(plan.call_id, script.call.name)
+            for word in _words(script.call.text):
+                await self._sleep(pause_seconds)
+                yield ToolInputPiece(plan.call_id, word)
+            if plan.stop is StopReason.TOOL_USE:
+                yield ToolEndPiece(plan.call_id, script.call.input)
         if script.failure is None:
             yield UsagePiece(plan.usage)
             yield StopPiece(plan.stop, resolved_model=request.model)
@@ -98,22 +116,29 @@ class PracticeProvider:
         input_tokens = self._count_input(request, card)
         room = _room(request, card, input_tokens)
         rules = self._load()
-        script = _script(request.rows, rules)
+        script = _script(request, rules)
         fitted = self._fit(script, room, card)
         reasoning = self._counter.count_text(fitted.reasoning, card.encoding)
         output = reasoning + self._counter.count_text(fitted.text, card.encoding)
+        if fitted.call is not None:
+            output += self._counter.count_text(f"{fitted.call.name} {fitted.call.text}", card.encoding)
+        whole = StopReason.END if script.call is None else StopReason.TOOL_USE
         return _Plan(
             script=fitted,
-            stop=StopReason.END if fitted is script else StopReason.MAX_TOKENS,
+            stop=whole if fitted is script else StopReason.MAX_TOKENS,
             usage=Usage(input=input_tokens, output=output, reasoning=reasoning or None),
             explanation=rules.explain_failure(fitted.failure) if fitted.failure is not None else "",
+            call_id=f"call_{1 + sum(isinstance(part, ToolPart) for row in request.rows for part in row.parts)}",
         )
 
     def _count_input(self, request: ModelRequest, card: ModelCard) -> int:
         """Return the tokens of the request; of one that is far too long, only that it is."""
         total = self._counter.count_text(request.system, card.encoding)
+        total += sum(self._counter.count_text(shown_tool(tool), card.encoding) for tool in request.tools)
         for row in request.rows:
             total += FRAME_TOKENS + self._counter.count_text(row.text, card.encoding)
+            calls = [part for part in row.parts if isinstance(part, ToolPart)]
+            total += sum(FRAME_TOKENS + self._counter.count_text(shown_call(call), card.encoding) for call in calls)
             if card.limit is not None and total > MOST_COUNTED * card.limit:
                 break
         return total
@@ -124,6 +149,12 @@ class PracticeProvider:
         def cost(words: Sequence[str]) -> int:
             return self._counter.count_text("".join(words), card.encoding)
 
+        if script.call is not None:
+            words = _words(script.call.text)
+            if cost([script.call.name, " ", *words]) <= room:
+                return script
+            fitting = "".join(words[: _longest(words, room, cost)])
+            return replace(script, call=replace(script.call, text=fitting))
         reasoning, text = _words(script.reasoning), _words(script.text)
         left = room - cost(reasoning)
         if left >= cost(text):
@@ -148,6 +179,8 @@ class _Plan:
     usage: Usage
     explanation: str
     """What the failure of the script says, if it has one."""
+    call_id: str
+    """Of the call of the script, if it has one; of no other call in the request."""
 
 
 def _room(request: ModelRequest, card: ModelCard, input_tokens: int) -> int:
@@ -165,8 +198,9 @@ def _room(request: ModelRequest, card: ModelCard, input_tokens: int) -> int:
     return min(allowed)
 
 
-def _script(rows: Sequence[Row], rules: Rules) -> Script:
+def _script(request: ModelRequest, rules: Rules) -> Script:
     """Return the reply to the newest message a person wrote, or what its turn has not said yet."""
+    rows = request.rows
     owner = next(
         (
             index
@@ -175,10 +209,19 @@ def _script(rows: Sequence[Row], rules: Rules) -> Script:
         ),
         None,
     )
-    whole = rules.answer(_last_text(rows[owner]) if owner is not None else "")
-    if owner is None or rows[-1].kind != Kind.CONTINUE:
-        return whole
+    if owner is None:
+        return rules.answer("")
     replies = [row for row in rows[owner + 1 :] if row.role == "assistant"]
+    whole = rules.answer(_last_text(rows[owner]), tools={tool.name for tool in request.tools})
+    for index in reversed(range(len(replies))):
+        calls = [part for part in replies[index].parts if isinstance(part, ToolPart)]
+        if calls:
+            # One call a message: with its result there is only to say what it was.
+            whole = Script(report_on(calls[-1]), words_per_second=whole.words_per_second)
+            replies = replies[index + 1 :]
+            break
+    if rows[-1].kind != Kind.CONTINUE:
+        return whole
     return whole.rest(said=_joined(replies, TextPart), reasoned=_joined(replies, ReasoningPart))
 
 

@@ -1,8 +1,7 @@
 """What the Practice model says: commands first, then questions it knows, then what it can do."""
 
-import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Final
 
@@ -10,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, TypeAdapter
 
 from app.assets import resource
 from app.domain.errors import ErrorKind
+from app.providers.practice.calls import PlannedCall, plan_call
 from app.providers.practice.prose import MAX_WORDS, ProseKit, write_prose
 from app.providers.practice.questions import Questions, Topic
 
@@ -29,6 +29,8 @@ class Script:
     """Strikes after the text."""
     after_failure: str = ""
     """What a reply goes on with that is continued after its failure."""
+    call: PlannedCall | None = None
+    """Made after the text; the reply ends with it."""
 
     def rest(self, *, said: str, reasoned: str = "") -> "Script":
         """Return what is left to say after the text `said` and the reasoning `reasoned`.
@@ -83,15 +85,15 @@ class Rules:
         self._failures = book.failures
         self._prose = prose
 
-    def answer(self, message: str) -> Script:
-        """Return the reply to what a person wrote; there always is one."""
-        return self._command(message) or self._known(message) or Script(self._fallback(message))
+    def answer(self, message: str, *, tools: Collection[str] = ()) -> Script:
+        """Return the reply to what a person wrote, given the names of the tools on offer; there always is one."""
+        return self._command(message, tools) or self._known(message) or Script(self._fallback(message))
 
     def explain_failure(self, kind: ErrorKind) -> str:
         """Return what an error made on purpose says."""
         return self._failures[kind]
 
-    def _command(self, message: str) -> Script | None:
+    def _command(self, message: str, tools: Collection[str]) -> Script | None:
         asked = message.strip().strip("`").removeprefix("/").rstrip(".!").strip()
         if asked.casefold() == "think":
             return Script(self._texts["think"], reasoning=self._texts["think_reasoning"])
@@ -101,10 +103,13 @@ class Rules:
             return self._write(found["count"], about=found["about"])
         if found := _FAIL.fullmatch(asked):
             return self._fail(found["kind"] or "", after_text=found["after"] is not None)
-        if found := _CALL.fullmatch(asked):
-            return Script(_refuse_call(found["name"], found["arguments"] or ""))
+        match plan_call(asked, tools):
+            case PlannedCall() as call:
+                return Script(call=call)
+            case str() as reason:
+                return Script(reason)
         if found := _SLOW.fullmatch(asked):
-            return self._slow(found["request"])
+            return self._slow(found["request"], tools)
         return None
 
     def _known(self, message: str) -> Script | None:
@@ -137,8 +142,8 @@ class Rules:
         ending = self._texts["fail_after"]
         return Script(self._texts["fail_before"], failure=ErrorKind(kind), after_failure=f"\n\n{ending}")
 
-    def _slow(self, request: str) -> Script:
-        script = (self._command(request) or self._known(request)) if request else None
+    def _slow(self, request: str, tools: Collection[str]) -> Script:
+        script = (self._command(request, tools) or self._known(request)) if request else None
         return replace(script or Script(self._texts["slow"]), words_per_second=SLOW_WORDS_PER_SECOND)
 
 
@@ -154,22 +159,7 @@ _WRITE: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _FAIL: Final = re.compile(r"fail(?:\s+(?!after\s)(?P<kind>.+?))?(?P<after>\s+after\s+text)?", re.IGNORECASE)
-_CALL: Final = re.compile(r"call\s+(?P<name>[\w.-]+)(?:\s*(?P<arguments>\{.*))?", re.IGNORECASE | re.DOTALL)
 _SLOW: Final = re.compile(r"(?:slow\b\s*)+(?:down\b\s*)?(?P<request>.*)", re.IGNORECASE | re.DOTALL)
-
-
-def _refuse_call(name: str, arguments: str) -> str:
-    text = f"You asked for a call of the tool `{name}`. This version of Muntin has no tools, so nothing was called."
-    if arguments and not _is_object(arguments):
-        text += ' What follows the name isn\'t a JSON object either; one looks like this: `{"text": "temple"}`.'
-    return text
-
-
-def _is_object(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text), dict)
-    except (ValueError, RecursionError):
-        return False
 
 
 def _end_of(said: str, whole: str) -> int | None:

@@ -20,7 +20,7 @@ def test_the_practice_model_is_in_the_catalogue_that_ships() -> None:
             max_output=8_192,
             encoding="o200k_base",
             factor=1.0,
-            abilities=Abilities(sees_pictures=False, reads_pdf=False),
+            abilities=Abilities(sees_pictures=False, reads_pdf=False, calls_tools=True),
         ),
     )
 

@@ -11,9 +11,20 @@ import pytest
 
 from app.budget.tokens import TokenCounter
 from app.domain.errors import ErrorKind, ProviderError
-from app.domain.request import ModelRequest
-from app.domain.rows import Kind, ReasoningPart, Row, TextPart, Usage
-from app.providers.base import Piece, Provider, ReasoningPiece, StopPiece, StopReason, TextPiece, UsagePiece
+from app.domain.request import ModelRequest, ToolSpec
+from app.domain.rows import Kind, ReasoningPart, Row, TextPart, ToolPart, ToolState, Usage
+from app.providers.base import (
+    Piece,
+    Provider,
+    ReasoningPiece,
+    StopPiece,
+    StopReason,
+    TextPiece,
+    ToolEndPiece,
+    ToolInputPiece,
+    ToolStartPiece,
+    UsagePiece,
+)
 from app.providers.practice.prose import count_words
 from app.providers.practice.provider import FRAME_TOKENS, PracticeProvider
 from app.providers.practice.rules import load_rules
@@ -315,3 +326,97 @@ async def test_a_request_far_over_the_window_is_not_counted_to_its_end() -> None
             pass
     assert failure.value.kind is ErrorKind.CONTEXT_EXCEEDED
     assert counter.calls < 15
+
+
+LOOK = ToolSpec("look", "Looks something up.", {"type": "object", "properties": {"text": {"type": "string"}}})
+ASKED = 'call look {"text": "the old house"}'
+
+
+def with_tools(*rows: Row, max_tokens: int | None = None) -> ModelRequest:
+    return ModelRequest(model="practice", system="", rows=rows, tools=(LOOK,), max_tokens=max_tokens)
+
+
+def called(output: object, state: ToolState = "done", name: str = "look") -> Row:
+    part = ToolPart(call_id="call_1", name=name, input={"text": "the old house"}, state=state, output=output)
+    return Row(id=str(next(_ids)), session="s", role="assistant", parts=(part,))
+
+
+async def test_a_call_is_streamed_in_pieces_and_ends_the_reply(provider: PracticeProvider) -> None:
+    first, start, *inputs, end, usage, stop = await read(provider, with_tools(user(ASKED)))
+    assert isinstance(first, UsagePiece)
+    assert start == ToolStartPiece("call_1", "look")
+    typed = "".join(piece.text for piece in inputs if isinstance(piece, ToolInputPiece))
+    assert typed == '{"text": "the old house"}'
+    assert len(inputs) == 4
+    assert end == ToolEndPiece("call_1", {"text": "the old house"})
+    assert isinstance(usage, UsagePiece)
+    assert usage.usage.output
+    assert stop == StopPiece(StopReason.TOOL_USE, resolved_model="practice")
+
+
+@pytest.mark.parametrize(
+    ("output", "state", "begin"),
+    [
+        ("It stands on a hill.", "done", "I called `look`, and this is what came back. It has 20 characters:"),
+        ({"found": [1]}, "done", "I called `look`, and this is what came back."),
+        ("x" * 5_000, "done", "I called `look`, and this is what came back. It has 5,000 characters, beginning with:"),
+        ("No such page.", "failed", "I called `look`, but it failed."),
+        ("not this one", "denied", "I asked for `look`, but there is no such tool"),
+        ("gone", "interrupted", "The call of `look` was interrupted"),
+    ],
+)
+async def test_a_result_is_told_with_its_beginning(
+    provider: PracticeProvider, output: object, state: ToolState, begin: str
+) -> None:
+    pieces = await read(provider, with_tools(user(ASKED), called(output, state)))
+    text = text_of(pieces)
+    assert text.startswith(begin)
+    if state in ("done", "failed"):
+        assert (output[:20] if isinstance(output, str) else '"found"') in text
+    assert len(text) < 600
+    assert pieces[-1] == StopPiece(StopReason.END, resolved_model="practice"), "no second call"
+
+
+async def test_a_result_with_fences_stays_within_its_own(provider: PracticeProvider) -> None:
+    text = text_of(await read(provider, with_tools(user(ASKED), called("a\n````\nb"))))
+    assert text.endswith("`````\na\n````\nb\n`````")
+
+
+async def test_a_told_result_that_was_cut_goes_on_with_its_next_word(provider: PracticeProvider) -> None:
+    rows = [user(ASKED), called("It stands on a hill.")]
+    whole = text_of(await read(provider, with_tools(*rows)))
+    said = text_of(await read(provider, with_tools(*rows), at_most=6))
+    rest = text_of(await read(provider, with_tools(*rows, reply(said), go_on())))
+    assert said + rest == whole
+
+
+async def test_tools_and_results_count(provider: PracticeProvider, counter: TokenCounter) -> None:
+    async def cost(asked: ModelRequest) -> int:
+        first = (await read(provider, asked, at_most=1))[0]
+        assert isinstance(first, UsagePiece)
+        assert first.usage.input is not None
+        return first.usage.input
+
+    bare = await cost(request(user(ASKED)))
+    offered = await cost(with_tools(user(ASKED)))
+    answered = await cost(with_tools(user(ASKED), called("word " * 500)))
+    assert offered - bare > counter.count_text(LOOK.description, O200K)
+    assert 500 < answered - offered < 600
+
+
+async def test_every_call_of_a_chat_has_its_own_id(provider: PracticeProvider) -> None:
+    rows = (user(ASKED), called("seen"), reply("I called it."), user(ASKED))
+    starts = [piece for piece in await read(provider, with_tools(*rows)) if isinstance(piece, ToolStartPiece)]
+    assert starts == [ToolStartPiece("call_2", "look")]
+
+
+async def test_a_call_that_does_not_fit_is_cut_and_never_whole(provider: PracticeProvider) -> None:
+    pieces = await read(provider, with_tools(user(ASKED), max_tokens=5))
+    assert not any(isinstance(piece, ToolEndPiece) for piece in pieces)
+    assert pieces[-1] == StopPiece(StopReason.MAX_TOKENS, resolved_model="practice")
+
+
+async def test_without_tools_a_call_is_explained(provider: PracticeProvider) -> None:
+    pieces = await read(provider, request(user(ASKED)))
+    assert "no tools in this chat" in text_of(pieces)
+    assert pieces[-1] == StopPiece(StopReason.END, resolved_model="practice")

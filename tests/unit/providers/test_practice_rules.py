@@ -90,13 +90,42 @@ def test_fail_lists_the_kinds_it_knows(rules: Rules, message: str) -> None:
 def test_a_call_is_answered_with_the_plain_fact_that_there_are_no_tools(rules: Rules, message: str) -> None:
     text = rules.answer(message).text
     assert f"`{message.split()[1]}`" in text
-    assert "no tools, so nothing was called" in text
+    assert text.startswith("Nothing was called.")
+    assert "no tools in this chat" in text
     assert "JSON" not in text
 
 
 @pytest.mark.parametrize("arguments", ["{", "{text: 1}", '{"a": 1} and more', '{"a":' * 100_000])
 def test_a_call_with_broken_json_says_so(rules: Rules, arguments: str) -> None:
-    assert "isn't a JSON object" in rules.answer(f"call search {arguments}").text
+    script = rules.answer(f"call search {arguments}", tools=["search"])
+    assert script.text.startswith("Nothing was called.")
+    assert "isn't a JSON object" in script.text
+    assert script.call is None
+
+
+@pytest.mark.parametrize("name", ["Search", "searching", "look"])
+def test_a_call_of_a_tool_that_is_not_there_names_those_that_are(rules: Rules, name: str) -> None:
+    script = rules.answer(f"call {name}", tools=["search", "read"])
+    assert f"no tool `{name}`" in script.text
+    assert "What there is: `read`, `search`." in script.text
+    assert script.call is None
+
+
+@pytest.mark.parametrize(
+    ("message", "name", "expected"),
+    [
+        ("call search", "search", {}),
+        ('call search {"text": "temple"}', "search", {"text": "temple"}),
+        ('`CALL files.read{"a": {"b": 1}}`', "files.read", {"a": {"b": 1}}),
+        ('slow call search {"a":\n 1}', "search", {"a": 1}),
+    ],
+)
+def test_a_call_is_made_exactly_as_it_was_typed(
+    rules: Rules, message: str, name: str, expected: dict[str, object]
+) -> None:
+    script = rules.answer(message, tools=["search", "files.read"])
+    assert script.call is not None
+    assert (script.call.name, script.call.input, script.text) == (name, expected, "")
 
 
 def test_what_nobody_knows_is_answered_with_what_can_be_done(rules: Rules) -> None:
