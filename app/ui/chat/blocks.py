@@ -35,6 +35,8 @@ class Block:
     language: str = ""
     closed: bool = True
     """False while more lines of code may follow."""
+    wraps: bool = False
+    """Lines of code that are too long go on in the next one instead of being scrolled sideways."""
 
     def says_the_same(self, other: "Block") -> bool:
         """Return whether both look alike."""

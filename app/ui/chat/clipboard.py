@@ -8,6 +8,7 @@ from PySide6.QtGui import QClipboard, QGuiApplication
 from app.ui.chat.block_html import block_html, plain_html
 from app.ui.chat.blocks import BlockKind, clean
 from app.ui.chat.items import Speaker
+from app.ui.chat.section_text import ToolSection
 from app.ui.chat.selection import BlockReader, Selection, item_text, selected_html, selected_text
 from app.ui.chat.transcript_model import Node, RowKey, TranscriptModel
 
@@ -80,6 +81,8 @@ def _item_html(model: TranscriptModel, node: Node) -> str:
         model.expand(node)
     made = []
     for at, section in enumerate(node.sections):
+        if isinstance(section, ToolSection):
+            made.append(plain_html(section.headline))
         if not node.is_folded(at):
             references = section.references
             made += [block_html(block, references) for block in section.blocks]

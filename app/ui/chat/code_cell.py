@@ -99,7 +99,7 @@ class CodeCell(Cell):
         return 0
 
     def _lay_out(self) -> None:
-        wraps = self._document.defaultTextOption().wrapMode() is QTextOption.WrapMode.WrapAnywhere
+        wraps = self._document.defaultTextOption().wrapMode() is not QTextOption.WrapMode.NoWrap
         self._document.setTextWidth(self._room() if wraps else -1)
 
     def _content_width(self) -> float:
@@ -110,8 +110,7 @@ class CodeCell(Cell):
         option.setTextDirection(Qt.LayoutDirection.LeftToRight)
         option.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute)
         option.setTabStopDistance(4 * QFontMetricsF(self._style.code).horizontalAdvance(" "))
-        is_unbroken = max(map(len, self.block.code.split("\n"))) > _MAX_UNBROKEN
-        option.setWrapMode(QTextOption.WrapMode.WrapAnywhere if is_unbroken else QTextOption.WrapMode.NoWrap)
+        option.setWrapMode(self._wrap_mode())
         self._document.setDefaultTextOption(option)
         self._document.setPlainText(self.block.code)
         spaced = QTextBlockFormat()
@@ -121,6 +120,11 @@ class CodeCell(Cell):
         cursor.mergeBlockFormat(spaced)
         if self.block.closed:
             self._colour()
+
+    def _wrap_mode(self) -> QTextOption.WrapMode:
+        if max(map(len, self.block.code.split("\n"))) > _MAX_UNBROKEN:
+            return QTextOption.WrapMode.WrapAnywhere
+        return QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere if self.block.wraps else QTextOption.WrapMode.NoWrap
 
     def _colour(self) -> None:
         code = self.block.code

@@ -6,7 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
-SectionKind = Literal["text", "reasoning"]
+SectionKind = Literal["text", "reasoning", "tool"]
+CallState = Literal["running", "done", "failed", "interrupted", "denied"]
 
 
 class Speaker(StrEnum):
@@ -34,11 +35,27 @@ class ItemAction(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call of a tool as far as it is known; what it was given and what it gave are JSON values."""
+
+    call_id: str
+    name: str
+    state: CallState = "running"
+    arguments: object = None
+    output: object = None
+    kept_apart: int = 0
+    """Bytes of the whole result, if `output` is only its begin and its end."""
+    seconds: float | None = None
+    """How long it took, if that was seen."""
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
-    """A stretch of an item's text; reasoning is folded away until asked for."""
+    """A stretch of an item's text, or one call; reasoning and calls are folded away until asked for."""
 
     kind: SectionKind
     text: str
+    tool: ToolCall | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +79,8 @@ class Item:
     files: Sequence[AttachedFile] = ()
     """Shown above the text."""
     streaming: bool = False
+    is_divider: bool = False
+    """Drawn as a line across the transcript, with its text in the middle."""
     note: str = ""
     is_error: bool = False
     """Whether `note` tells of a failure rather than of something the person did."""

@@ -6,6 +6,7 @@ The interface hears every event, so a chat that is opened in mid-reply shows wha
 import time
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Final
 
 from app.domain.chats import TurnState
 from app.domain.events import (
@@ -17,8 +18,28 @@ from app.domain.events import (
     RowsAppended,
     SessionEvent,
     StateChanged,
+    ToolEnded,
+    ToolStarted,
 )
-from app.ui.chat.items import Section, SectionKind
+from app.ui.chat.items import CallState, Section, SectionKind, ToolCall
+
+_CALL_STATES: Final[dict[str, CallState]] = {
+    "pending": "running",
+    "done": "done",
+    "failed": "failed",
+    "interrupted": "interrupted",
+    "denied": "denied",
+}
+
+
+@dataclass(slots=True)
+class _Stretch:
+    """Text of one kind, or a call and when it began."""
+
+    kind: SectionKind
+    chunks: list[str] = field(default_factory=list)
+    tool: ToolCall | None = None
+    began: float = 0.0
 
 
 @dataclass(slots=True)
@@ -28,17 +49,35 @@ class LiveReply:
     row_id: str
     model: str
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
-    stretches: list[tuple[SectionKind, list[str]]] = field(default_factory=list)
+    stretches: list[_Stretch] = field(default_factory=list)
 
     def add(self, kind: SectionKind, text: str) -> None:
         """Add text to the last stretch if it is of `kind`, to a new one otherwise."""
-        if not self.stretches or self.stretches[-1][0] != kind:
-            self.stretches.append((kind, []))
-        self.stretches[-1][1].append(text)
+        if not self.stretches or self.stretches[-1].kind != kind:
+            self.stretches.append(_Stretch(kind))
+        self.stretches[-1].chunks.append(text)
+
+    def start_call(self, event: ToolStarted) -> None:
+        """Add a call that runs."""
+        tool = ToolCall(event.call_id, event.name, arguments=event.arguments)
+        self.stretches.append(_Stretch("tool", tool=tool, began=time.monotonic()))
+
+    def end_call(self, event: ToolEnded) -> None:
+        """Note what became of a call; one that never ran is added."""
+        for stretch in reversed(self.stretches):
+            if stretch.tool is not None and stretch.tool.call_id == event.call_id:
+                seconds = time.monotonic() - stretch.began
+                break
+        else:
+            stretch, seconds = _Stretch("tool", tool=ToolCall(event.call_id, event.name)), None
+            self.stretches.append(stretch)
+        assert stretch.tool is not None
+        state = _CALL_STATES[event.state]
+        stretch.tool = replace(stretch.tool, state=state, output=event.output, seconds=seconds)
 
     def sections(self) -> tuple[Section, ...]:
         """Return what was heard as sections of an item."""
-        return tuple(Section(kind, "".join(chunks)) for kind, chunks in self.stretches)
+        return tuple(Section(each.kind, "".join(each.chunks), each.tool) for each in self.stretches)
 
 
 class LiveReplies:
@@ -67,11 +106,8 @@ class LiveReplies:
                 self._replies[event.session] = LiveReply(event.row_id, event.model)
             case AnswerDelayed():
                 self._quiet[event.session] = event.seconds
-            case ReplyDelta():
-                self._quiet.pop(event.session, None)
-                reply = self._replies.get(event.session)
-                if reply is not None and reply.row_id == event.row_id:
-                    reply.add(event.kind, event.text)
+            case ReplyDelta() | ToolStarted() | ToolEnded():
+                self._add(event)
             case ReplyDropped():
                 self._forget(event.session, event.row_id)
             case RowsAppended():
@@ -102,6 +138,19 @@ class LiveReplies:
     def streaming(self) -> list[str]:
         """Return the chats in which a turn is running."""
         return [session for session, state in self._states.items() if state.is_active]
+
+    def _add(self, event: ReplyDelta | ToolStarted | ToolEnded) -> None:
+        self._quiet.pop(event.session, None)
+        reply = self._replies.get(event.session)
+        if reply is None or reply.row_id != event.row_id:
+            return
+        match event:
+            case ReplyDelta():
+                reply.add(event.kind, event.text)
+            case ToolStarted():
+                reply.start_call(event)
+            case ToolEnded():
+                reply.end_call(event)
 
     def _forget(self, session: str, row_id: str) -> None:
         reply = self._replies.get(session)

@@ -8,13 +8,14 @@ from PySide6.QtCore import QCoreApplication, QLocale, QTime
 
 from app.domain.errors import ErrorKind
 from app.domain.events import RetryScheduled
-from app.domain.rows import Flag, Kind, MediaPart, ReasoningPart, Row, TextPart, ToolPart
+from app.domain.rows import Boundary, Flag, Kind, MediaPart, ReasoningPart, Row, TextPart, ToolPart
 from app.domain.text import one_line
 from app.history.reader import DamagedEntry, Entry, RowEntry
 from app.session.attachments import MAX_NAME_CHARS
 from app.session.state import is_sendable
 from app.ui.chat.attachments_wording import detail_of
-from app.ui.chat.items import AttachedFile, Item, ItemAction, Section, Speaker
+from app.ui.chat.furniture import time_text
+from app.ui.chat.items import AttachedFile, Item, ItemAction, Section, Speaker, ToolCall
 from app.ui.wording import told_error
 
 ModelName = Callable[[str], str]
@@ -40,7 +41,7 @@ def item_of(row: Row, model_name: ModelName) -> Item | None:
     if Flag.HIDDEN in row.flags:
         return None
     if row.boundary is not None:
-        return _notice(row.id, _tr("A fresh context window begins here."))
+        return _divider(row, row.boundary)
     if row.kind != Kind.MESSAGE:
         return _notice(row.id, _tr("An entry of a newer version of Muntin ({kind}).").format(kind=row.kind[:40]))
     item = Item(
@@ -123,12 +124,49 @@ def _sections(row: Row) -> tuple[Section, ...]:
             case MediaPart():
                 pass  # shown apart, see _files
             case ToolPart():
-                sections.append(
-                    Section("text", _tr("[tool: {name}, {state}]").format(name=part.name, state=part.state))
-                )
+                sections.append(Section("tool", "", _call(part)))
             case _:
                 sections.append(Section("text", _tr("[something of a newer version: {type}]").format(type=part.type)))
     return tuple(sections)
+
+
+def _call(part: ToolPart) -> ToolCall:
+    """Return a call of a row; one that has no end there was interrupted."""
+    return ToolCall(
+        call_id=part.call_id,
+        name=part.name,
+        state="interrupted" if part.state == "pending" else part.state,
+        arguments=part.input,
+        output=part.output,
+        kept_apart=part.output_blob.bytes if part.output_blob is not None else 0,
+    )
+
+
+def _divider(row: Row, boundary: Boundary) -> Item:
+    """Return the line between two context windows, with what that means in words."""
+    time = f" · {time_text(row.created)}" if row.created is not None else ""
+    match boundary.kind:
+        case "reset":
+            title, rest = (
+                _tr("Cleared softly"),
+                _tr("the model starts afresh below; you can still read everything above"),
+            )
+        case "rollover":
+            title, rest = _tr("Context window rollover"), _tr("earlier messages stay in History")
+            if boundary.context_tokens is not None:
+                rest = _tr("after {tokens} tokens").format(tokens=_thousands(boundary.context_tokens)) + f" · {rest}"
+        case "compaction":
+            title, rest = _tr("Summary"), _tr("the model goes on from a summary of what stands above")
+        case _:
+            title, rest = _tr("A fresh context window begins here"), ""
+    text = f"{title}{time}" + (f" · {rest}" if rest else "")
+    return replace(_notice(row.id, text), is_divider=True)
+
+
+def _thousands(tokens: int) -> str:
+    if tokens < 1_000:
+        return QLocale().toString(tokens)
+    return f"{QLocale().toString(round(tokens / 1_000))}k"
 
 
 def _files(row: Row) -> tuple[AttachedFile, ...]:
@@ -153,7 +191,7 @@ def _with_note(item: Item, row: Row) -> Item:
             note += " " + _tr("Try again after {moment}.").format(moment=moment)
         return replace(item, note=note, is_error=True)
     if Flag.INTERRUPTED in row.flags:
-        says_something = any(section.text for section in item.sections)
+        says_something = any(section.text or section.tool for section in item.sections)
         note = _tr("Interrupted here.") if says_something else _tr("Interrupted before the first word.")
         return replace(item, note=note)
     if not row.parts:

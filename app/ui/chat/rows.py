@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
 
-from app.ui.chat import furniture
+from app.ui.chat import divider, furniture, tool_card
 from app.ui.chat.attachments_row import FileChips
 from app.ui.chat.block_html import block_html
 from app.ui.chat.blocks import Block, BlockKind
@@ -16,6 +16,7 @@ from app.ui.chat.cells import Cell, Ink, TextCell
 from app.ui.chat.code_cell import CodeCell
 from app.ui.chat.flow import Placed
 from app.ui.chat.items import Speaker
+from app.ui.chat.section_text import ToolSection
 from app.ui.chat.style import Style
 from app.ui.chat.targets import Target, TargetId, TargetKind
 from app.ui.chat.transcript_model import Node, Row, RowKey, RowKind, Scale, TranscriptModel
@@ -54,9 +55,9 @@ class Look:
     hovered: TargetId | None = None
     copied: TargetId | None = None
     wait_step: int | None = None
-
     marked: int | None = None
     """The order of the item that was jumped to."""
+
 
 class Rows:
     """Lays out rows for a width; holds the documents of those near the window."""
@@ -67,6 +68,7 @@ class Rows:
         self.layout = 1
         """Number of the present layout: rows measured for another one are measured again."""
         self.files = FileChips()
+        self.tools = tool_card.ToolCards()
         self._model = model
         self._is_restyled = False
         self._column_x = 12.0
@@ -105,6 +107,7 @@ class Rows:
             self._is_restyled = True
         self.style = style
         self.files.restyle()
+        self.tools.restyle()
         self._cells.clear()
 
     def forget(self) -> None:
@@ -131,14 +134,14 @@ class Rows:
         """Return where the content of a row stands."""
         row = node.rows[at]
         above, below = self._gaps(node, at, row)
-        if row.kind in {RowKind.HEADER, RowKind.FILES, RowKind.FOOTER, RowKind.WAIT, RowKind.FOLD}:
+        if row.kind not in {RowKind.BLOCK, RowKind.PENDING, RowKind.MORE}:
             return Frame(self._column_x, above, self._column, below)
         if node.item.speaker is Speaker.USER:
             width = self.bubble_width(node)
             left = self._column_x + self._column - width
             padding = self.style.px(_BUBBLE_PADDING)
             return Frame(left + padding, above, width - 2 * padding, below)
-        if self._is_reasoning(node, row):
+        if self._is_folded_away(node, row):
             indent = self.style.px(_REASONING_INDENT)
             return Frame(self._column_x + indent, above, self._column - indent, below)
         return Frame(self._column_x, above, self._column, below)
@@ -184,6 +187,12 @@ class Rows:
                 rect = furniture.fold_rect(self.style, node, row.key.section, self._rect(placed, frame))
                 name = furniture.fold_text(node, row.key.section)
                 return [Target(TargetKind.FOLD, rect, name, row.key.section)]
+            case RowKind.TOOL:
+                return [self.tools.target(node, row.key.section, self._rect(placed, frame))]
+            case RowKind.MORE:
+                call = node.sections[row.key.section]
+                rect = self._rect(placed, frame)
+                return tool_card.more_targets(self.style, call, rect) if isinstance(call, ToolSection) else []
             case RowKind.FOOTER:
                 return furniture.footer_targets(self.style, node.item, self._rect(placed, frame))
             case RowKind.BLOCK:
@@ -210,6 +219,12 @@ class Rows:
                 self.files.paint(painter, self.style, node.item, rect)
             case RowKind.FOLD:
                 furniture.paint_fold(painter, self.style, node, row.key.section, rect, hovered=number is not None)
+            case RowKind.TOOL:
+                self.tools.paint(painter, self.style, node, row.key.section, rect, hovered=number is not None)
+            case RowKind.MORE:
+                self._paint_more(painter, placed, rect, hovered=number is not None)
+            case RowKind.DIVIDER:
+                divider.paint_divider(painter, self.style, node.item, rect)
             case RowKind.WAIT:
                 furniture.paint_wait(painter, self.style, rect, self.look.wait_step)
             case RowKind.FOOTER:
@@ -239,8 +254,8 @@ class Rows:
         node, row = placed.node, placed.node.rows[placed.row]
         theme = self.style.theme
         top = placed.y + frame.above
-        if self._is_reasoning(node, row):
-            painter.fillRect(QRectF(self._column_x + 1, placed.y, 2, placed.height), theme.border)
+        if self._is_folded_away(node, row):
+            self._paint_bar(painter, placed)
         cell = self.cell(node, placed.row)
         if cell is None:
             painter.fillRect(QRectF(frame.x, top + 6, frame.width, 1), theme.border)
@@ -250,6 +265,16 @@ class Rows:
         painter.translate(frame.x, top)
         cell.paint(painter, Ink(self.style, clip.translated(-frame.x, -top), selection, copied, hovered))
         painter.restore()
+
+    def _paint_more(self, painter: QPainter, placed: Placed, rect: QRectF, *, hovered: bool) -> None:
+        call = placed.node.sections[placed.node.rows[placed.row].key.section]
+        if isinstance(call, ToolSection):
+            self._paint_bar(painter, placed)
+            tool_card.paint_more(painter, self.style, call, rect, hovered=hovered)
+
+    def _paint_bar(self, painter: QPainter, placed: Placed) -> None:
+        """Paint the line beside what can be folded away."""
+        painter.fillRect(QRectF(self._column_x + 1, placed.y, 2, placed.height), self.style.theme.border)
 
     def _rect(self, placed: Placed, frame: Frame) -> QRectF:
         return QRectF(frame.x, placed.y + frame.above, frame.width, placed.height - frame.above - frame.below)
@@ -262,6 +287,10 @@ class Rows:
                 inner = style.small_height + (style.px(8) if row.kind is RowKind.FOLD else 0)
             case RowKind.FILES:
                 inner = self.files.height(style, node.item, self._column)
+            case RowKind.TOOL | RowKind.MORE:
+                inner = self._call_height(node, at)
+            case RowKind.DIVIDER:
+                inner = divider.divider_height(style, node.item, self._column)
             case RowKind.WAIT:
                 inner = style.line_height
             case RowKind.FOOTER:
@@ -273,6 +302,14 @@ class Rows:
                 inner = 13 if cell is None else cell.height
         return above + inner + below
 
+    def _call_height(self, node: Node, at: int) -> int:
+        row = node.rows[at]
+        call = node.sections[row.key.section]
+        assert isinstance(call, ToolSection)
+        if row.kind is RowKind.TOOL:
+            return self.tools.height(self.style, call.tool)
+        return tool_card.more_height(self.style, call, self.frame(node, at).width)
+
     def _gaps(self, node: Node, at: int, row: Row) -> tuple[int, int]:
         """Return the room above and below a row's content."""
         above, below = self._plain_gaps(node, at, row)
@@ -282,12 +319,8 @@ class Rows:
         if at == 0:
             return _ITEM_GAP, 4 if row.kind is RowKind.HEADER else 0
         previous = node.rows[at - 1]
-        if row.kind is RowKind.FOOTER:
-            return 6, 0
-        if row.kind is RowKind.FOLD:
-            return 2 if previous.kind is RowKind.HEADER else _BLOCK_GAP, 2
         if row.block is None:
-            return 4, 0
+            return _gaps_of_furniture(row.kind, previous.kind)
         is_user = node.item.speaker is Speaker.USER
         is_last = at + 1 == len(node.rows) or node.rows[at + 1].block is None
         below = _BUBBLE_BELOW if is_user and is_last else 0
@@ -301,6 +334,11 @@ class Rows:
             return _CODE_GAP, below
         is_heading = row.block.kind is BlockKind.MARKDOWN and row.block.source.startswith("#")
         return _HEADING_GAP if is_heading else _BLOCK_GAP, below
+
+    def _is_folded_away(self, node: Node, row: Row) -> bool:
+        """Return whether a row belongs to what is folded away at first."""
+        section = row.key.section
+        return 0 <= section < len(node.sections) and node.sections[section].kind != "text"
 
     def _is_reasoning(self, node: Node, row: Row) -> bool:
         section = row.key.section
@@ -335,3 +373,15 @@ class Rows:
         if node.item.speaker is Speaker.NOTICE:
             return TextCell(block, self.style.for_notices(), html, is_muted=True)
         return TextCell(block, self.style, html, is_muted=self._is_reasoning(node, row))
+
+
+def _gaps_of_furniture(kind: RowKind, previous: RowKind) -> tuple[int, int]:
+    match kind:
+        case RowKind.FOLD:
+            return 2 if previous is RowKind.HEADER else _BLOCK_GAP, 2
+        case RowKind.TOOL:
+            return 6 if previous in {RowKind.HEADER, RowKind.TOOL} else _BLOCK_GAP, 2
+        case RowKind.FOOTER | RowKind.MORE:
+            return 6, 0
+        case _:
+            return 4, 0

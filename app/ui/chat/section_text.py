@@ -2,8 +2,9 @@
 
 from typing import Final
 
+from app.ui.chat import tool_text
 from app.ui.chat.blocks import Block, Limits, clean, typed_blocks
-from app.ui.chat.items import SectionKind
+from app.ui.chat.items import SectionKind, ToolCall
 from app.ui.chat.markdown import References
 from app.ui.chat.splitter import MarkdownSplitter
 
@@ -13,6 +14,9 @@ _SLICE_CHARS: Final = 8_192
 
 class SectionText:
     """A text that may still grow. `blocks` covers what `advance` has got to."""
+
+    tool: ToolCall | None = None
+    """The call, if this is one."""
 
     def __init__(self, kind: SectionKind, text: str, *, is_markdown: bool, is_live: bool) -> None:
         self.kind = kind
@@ -104,3 +108,51 @@ class SectionText:
         changed = next((at for at, (old, new) in pairs if old is not new), min(len(self.blocks), len(blocks)))
         self.blocks = blocks
         return changed
+
+
+class ToolSection(SectionText):
+    """A call: what it was given and what it gave, at first only their begin."""
+
+    def __init__(self, tool: ToolCall) -> None:
+        super().__init__("tool", "", is_markdown=False, is_live=False)
+        self.tool: ToolCall = tool
+        self.is_whole = False
+        self.has_more = False
+        """Whether more can be shown than is now; known once it has its blocks."""
+        self.chars, self.lines = 0, 8
+
+    @property
+    def has_words(self) -> bool:
+        return True
+
+    @property
+    def note(self) -> str:
+        """What is missing of the result although all is shown that can be."""
+        return tool_text.remainder(self.tool) if self.is_whole or not self.has_more else ""
+
+    @property
+    def copied(self) -> str:
+        """The whole card as Markdown."""
+        return tool_text.markdown(self.tool)
+
+    @property
+    def headline(self) -> str:
+        """The call in one line."""
+        return tool_text.headline(self.tool)
+
+    def show_whole(self) -> None:
+        """Show as much of the result as can be shown."""
+        self.is_whole = True
+        self._is_finished = False
+
+    def take_over(self, old: SectionText) -> None:
+        super().take_over(old)
+        if isinstance(old, ToolSection):
+            self.is_whole = old.is_whole
+
+    def advance(self) -> int | None:
+        if self._is_finished:
+            return None
+        self._is_finished = True
+        self.has_more = not self.is_whole and tool_text.has_more(self.tool)
+        return self._show(tool_text.card_blocks(self.tool, is_whole=self.is_whole))

@@ -114,8 +114,8 @@ def selected_html(model: TranscriptModel, selection: Selection, reader: BlockRea
 
 
 def item_text(node: Node) -> str:
-    """Return the text of an item as it came, reasoning only where it is unfolded."""
-    texts = [section.text for at, section in enumerate(node.sections) if not node.is_folded(at)]
+    """Return the text of an item as it came, reasoning and what calls gave only where they are unfolded."""
+    texts = [node.text_of(at) for at in range(len(node.sections))]
     return clean("\n\n".join(text.strip("\n") for text in texts if text.strip()))
 
 

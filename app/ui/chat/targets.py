@@ -15,6 +15,7 @@ class TargetKind(Enum):
     LINK = auto()
     COPY = auto()
     FOLD = auto()
+    MORE = auto()
     ACTION = auto()
 
 

@@ -13,10 +13,11 @@ from typing import Final, NamedTuple
 
 from app.ui.chat.blocks import Block, BlockKind
 from app.ui.chat.heights import Heights
-from app.ui.chat.items import Item, Section, SectionKind, Speaker
-from app.ui.chat.section_text import SectionText
+from app.ui.chat.items import Item, Section, SectionKind, Speaker, ToolCall
+from app.ui.chat.section_text import SectionText, ToolSection
 
 _LAST: Final = 1 << 30
+_BELOW_BLOCKS: Final = _LAST - 1
 _SLICE_SECONDS: Final = 0.02
 
 
@@ -26,6 +27,11 @@ class RowKind(Enum):
     HEADER = auto()
     FILES = auto()
     FOLD = auto()
+    TOOL = auto()
+    """The line of a tool card that is always there."""
+    MORE = auto()
+    """Below a result that is not shown to its end."""
+    DIVIDER = auto()
     BLOCK = auto()
     PENDING = auto()
     """Text that is not cut into blocks yet."""
@@ -94,7 +100,8 @@ class Node:
         """Return about how high the item is, folded as it is now."""
         shown = [section for at, section in enumerate(self.sections) if self._is_unfolded(at)]
         chars, lines = sum(section.chars for section in shown), sum(section.lines for section in shown)
-        lines_beside = 2 + (len(self.sections) > 1) + 2 * -(-len(self.item.files) // 3)
+        tools = sum(2 for section in self.sections if section.kind == "tool")
+        lines_beside = 2 + (len(self.sections) > 1) + 2 * -(-len(self.item.files) // 3) + tools
         return scale.estimate(chars, lines) + scale.line_height * lines_beside
 
     def row_at_key(self, key: RowKey) -> int:
@@ -104,6 +111,13 @@ class Node:
     def is_folded(self, section: int) -> bool:
         """Return whether that section shows only its fold line."""
         return not self._is_unfolded(section)
+
+    def text_of(self, section: int) -> str:
+        """Return what a section says as it is folded now: its text, or a call as Markdown."""
+        text = self.sections[section]
+        if isinstance(text, ToolSection):
+            return f"[{text.headline}]" if self.is_folded(section) else text.copied
+        return "" if self.is_folded(section) else text.text
 
     def build_rows(self, scale: Scale, *, since: RowKey = _START) -> None:
         """Make the rows from `since` on anew; what is known of rows that stay the same is kept."""
@@ -119,7 +133,8 @@ class Node:
         for row in self._make_rows(since):
             before, height, was_below_code = old.get(row.key, (None, 0, False))
             if before is not None and before.block is row.block and before.kind is row.kind:
-                if row.kind is RowKind.FOOTER or was_below_code is not self._is_below_code(len(self.rows)):
+                is_of_values = row.kind in {RowKind.FOOTER, RowKind.TOOL, RowKind.MORE, RowKind.DIVIDER}
+                if is_of_values or was_below_code is not self._is_below_code(len(self.rows)):
                     before.measured = 0
                 row = before  # noqa: PLW2901
             self.rows.append(row)
@@ -137,6 +152,9 @@ class Node:
         return above is not None and above.kind is BlockKind.CODE
 
     def _make_rows(self, since: RowKey) -> Iterator[Row]:
+        if self.item.is_divider:
+            yield Row(RowKind.DIVIDER, RowKey(0, 0))
+            return
         if since <= (-1, 0) and self.item.speaker is not Speaker.NOTICE:
             yield Row(RowKind.HEADER, RowKey(-1, 0))
         if since <= (-1, 1) and self.item.files:
@@ -144,19 +162,24 @@ class Node:
         for at, section in enumerate(self.sections):
             if at < since.section:
                 continue
-            first = since.block if at == since.section else -1
-            if section.kind == "reasoning" and first < 0:
-                yield Row(RowKind.FOLD, RowKey(at, -1))
-            if not self._is_unfolded(at):
-                continue
-            for index in range(max(0, first), len(section.blocks)):
-                yield Row(RowKind.BLOCK, RowKey(at, index), section.blocks[index])
-            if section.is_pending:
-                yield Row(RowKind.PENDING, RowKey(at, _LAST))
+            yield from self._rows_of(at, section, since.block if at == since.section else -1)
         if self.item.streaming and not any(section.has_words for section in self.sections):
             yield Row(RowKind.WAIT, RowKey(len(self.sections), 0))
         if self.item.note or self.item.actions or not self.rows:
             yield Row(RowKind.FOOTER, RowKey(_LAST, 0))
+
+    def _rows_of(self, at: int, section: SectionText, first: int) -> Iterator[Row]:
+        """Give the rows of a section from its block `first` on; all of them if that is negative."""
+        if section.kind != "text" and first < 0:
+            yield Row(RowKind.FOLD if section.kind == "reasoning" else RowKind.TOOL, RowKey(at, -1))
+        if not self._is_unfolded(at):
+            return
+        for index in range(max(0, first), len(section.blocks)):
+            yield Row(RowKind.BLOCK, RowKey(at, index), section.blocks[index])
+        if section.is_pending:
+            yield Row(RowKind.PENDING, RowKey(at, _LAST))
+        if isinstance(section, ToolSection) and (section.has_more or section.note):
+            yield Row(RowKind.MORE, RowKey(at, _BELOW_BLOCKS))
 
     def _estimate_row(self, row: Row, scale: Scale) -> int:
         if row.kind is RowKind.PENDING:
@@ -240,7 +263,13 @@ class TranscriptModel:
         old, was = node.sections, node.item
         node.item = item
         node.sections = [
-            _succeed(old[at] if at < len(old) and was.speaker is item.speaker else None, item, section)
+            _succeed(
+                old[at] if at < len(old) and was.speaker is item.speaker else None,
+                item,
+                section,
+                # Nothing is added to a stretch that another one stands below.
+                is_live=item.streaming and at + 1 == len(item.sections),
+            )
             for at, section in enumerate(item.sections)
         ]
         if node.is_expanded:
@@ -304,10 +333,17 @@ class TranscriptModel:
         node.build_rows(self.scale, since=since)
 
     def toggle_fold(self, node: Node, section: int) -> None:
-        """Fold or unfold a reasoning section."""
+        """Fold or unfold a section of reasoning or a call."""
         node.unfolded ^= {section}
         node.build_rows(self.scale)
         self.heights[self.index_of(node)] = node.heights.total
+
+    def show_whole(self, node: Node, section: int) -> None:
+        """Show as much of a call's result as can be shown."""
+        call = node.sections[section]
+        if isinstance(call, ToolSection):
+            call.show_whole()
+            self.expand(node)
 
     def set_height(self, node: Node, row: int, height: int) -> None:
         """Note what a row really measures."""
@@ -337,15 +373,33 @@ class TranscriptModel:
 
 
 def _section_text(item: Item, section: Section) -> SectionText:
+    if section.tool is not None:
+        return ToolSection(section.tool)
     is_markdown = item.speaker is Speaker.ASSISTANT
     return SectionText(section.kind, section.text, is_markdown=is_markdown, is_live=item.streaming)
 
 
-def _succeed(old: SectionText | None, item: Item, section: Section) -> SectionText:
+def _succeed(old: SectionText | None, item: Item, section: Section, *, is_live: bool) -> SectionText:
+    if section.tool is not None:
+        return _succeed_call(old, section.tool)
     if old is not None and old.kind == section.kind and old.text == section.text:
-        old.is_live = item.streaming
+        old.is_live = is_live
         return old
     new = _section_text(item, section)
+    new.is_live = is_live
     if old is not None and old.kind == section.kind:
         new.take_over(old)
+    return new
+
+
+def _succeed_call(old: SectionText | None, tool: ToolCall) -> SectionText:
+    """Keep how long a call took, which its row does not say."""
+    if not isinstance(old, ToolSection) or old.tool.call_id != tool.call_id:
+        return ToolSection(tool)
+    if tool.seconds is None:
+        tool = replace(tool, seconds=old.tool.seconds)
+    if old.tool == tool:
+        return old
+    new = ToolSection(tool)
+    new.take_over(old)
     return new

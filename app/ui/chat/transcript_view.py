@@ -115,8 +115,8 @@ class TranscriptView(TranscriptCanvas):
     def remove_item(self, item_id: str) -> None:
         """Take the item of that id out."""
         node = self.model.remove(item_id)
+        self.attendance.forget(item_id)
         if node is not None:
-            self.attendance.forget(item_id)
             self.rows.forget_item(node)
             bounds = self.selection.bounds
             if bounds is not None and bounds[0].item == bounds[1].item == node.order:
@@ -196,6 +196,10 @@ class TranscriptView(TranscriptCanvas):
                 self.flow.release()
                 self.model.toggle_fold(node, which.key.section)
                 self.sync()
+            case TargetKind.MORE:
+                self.flow.release()
+                self.model.show_whole(node, which.key.section)
+                self.sync()
             case TargetKind.COPY:
                 clipboard.copy_code(node, which.key)
                 self.rows.look.copied = which
@@ -221,12 +225,12 @@ class TranscriptView(TranscriptCanvas):
             menu.addAction(self.tr("Select all"), self.select_all)
         return menu
 
-    def _forget_copied(self) -> None:
-        self.rows.look.copied = None
-        self.viewport().update()
-
     def _forget_mark(self) -> None:
         self.rows.look.marked = None
+        self.viewport().update()
+
+    def _forget_copied(self) -> None:
+        self.rows.look.copied = None
         self.viewport().update()
 
     def _announce_reply(self, node: Node) -> None:
