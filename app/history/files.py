@@ -23,6 +23,7 @@ class ChatFiles:
         self.meta = folder / "session.json"
         self.draft = folder / "draft.json"
         self.receipt = folder / "receipt.json"
+        self.windows = folder / "windows.json"
         self.blobs = folder / "blobs"
         self.holder = folder / "session.holder.json"
         self.gate = WriterFirst()

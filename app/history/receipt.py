@@ -30,6 +30,26 @@ WallClockNs = Callable[[], int]
 
 
 @dataclass(frozen=True, slots=True)
+class Move:
+    """A rotation under way: the first `length` bytes of the active file are copied behind the archive.
+
+    It has taken place once the active file is another one than that of `device` and `inode`. Until then what lies
+    in the archive behind its first `archive_size` bytes doesn't count.
+    """
+
+    archive_size: int
+    length: int
+    sha256: str
+    """Of the bytes that move, in hexadecimal."""
+    device: int
+    inode: int
+
+    def is_open(self, chat: Stamp | None) -> bool:
+        """Whether `chat` is still the file whose begin is being copied."""
+        return chat is not None and (chat.device, chat.inode) == (self.device, self.inode)
+
+
+@dataclass(frozen=True, slots=True)
 class Receipt:
     """`pending` from before a mutation, `stable` after it; the stamps are those of `stable`."""
 
@@ -39,6 +59,7 @@ class Receipt:
     archive: Stamp | None
     tail_sha256: str
     written_ns: int
+    move: Move | None = None
 
 
 def new_epoch() -> str:
@@ -60,12 +81,15 @@ def read_receipt(files: ChatFiles) -> Receipt | None:
             archive=_stamp(raw["archive"]),
             tail_sha256=str(raw["tail_sha256"]),
             written_ns=int(raw["written_ns"]),
+            move=_move(raw.get("move")),
         )
-    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         return None
 
 
-def take_receipt(files: ChatFiles, *, epoch: str, state: State, now_ns: WallClockNs = time.time_ns) -> Receipt:
+def take_receipt(
+    files: ChatFiles, *, epoch: str, state: State, move: Move | None = None, now_ns: WallClockNs = time.time_ns
+) -> Receipt:
     """Return a receipt of the files as they are now."""
     return Receipt(
         epoch=epoch,
@@ -74,6 +98,7 @@ def take_receipt(files: ChatFiles, *, epoch: str, state: State, now_ns: WallCloc
         archive=Stamp.of(files.archive),
         tail_sha256=tail_hash(files),
         written_ns=now_ns(),
+        move=move,
     )
 
 
@@ -108,6 +133,13 @@ def is_current(receipt: Receipt, files: ChatFiles, *, now_ns: WallClockNs = time
     return tail_hash(files) == receipt.tail_sha256
 
 
+def settled_archive_bytes(receipt: Receipt | None, archive: Stamp | None, chat: Stamp | None) -> int:
+    """Return how much of the archive counts: not what a rotation under way has copied into it so far."""
+    size = archive.size if archive is not None else 0
+    move = receipt.move if receipt is not None else None
+    return min(size, move.archive_size) if move is not None and move.is_open(chat) else size
+
+
 def tail_hash(files: ChatFiles) -> str:
     """Return the SHA-256 of the last 64 KiB of the active file, in hexadecimal."""
     descriptor = open_for_read(files.chat)
@@ -123,3 +155,10 @@ def tail_hash(files: ChatFiles) -> str:
 
 def _stamp(raw: object) -> Stamp | None:
     return Stamp(**raw) if isinstance(raw, dict) else None
+
+
+def _move(raw: object) -> Move | None:
+    move = Move(**raw) if isinstance(raw, dict) else None
+    if move is not None and not all(type(value) is int for value in (move.archive_size, move.length)):
+        raise ValueError("no sizes")
+    return move if move is None or (move.archive_size >= 0 and move.length >= 0) else None
