@@ -1,4 +1,4 @@
-"""Unicode's simple case folding, one character for one, and a coarser one for bytes.
+"""Unicode's simple case folding, one character for one.
 
 Simple folding is what `/literal/iu` means in JavaScript: the Kelvin sign is a k, a long s an s, a final
 sigma a sigma; ß isn't ss and İ isn't i. `str.casefold` makes one character into several and moves every
@@ -27,15 +27,6 @@ def variants(char: str) -> tuple[str, ...]:
     return _variants().get(folded, (folded,))
 
 
-def fold_bytes(data: bytes) -> bytes:
-    """Return UTF-8 of the same length in which most characters equal their other case; ASCII is lower case.
-
-    Much that differs becomes equal as well, so a find in it can hit too often. Which characters don't
-    meet their other case can be asked: fold the bytes of each of its `variants`.
-    """
-    return data.translate(_BYTE_TABLE)
-
-
 def fold_char(char: str) -> str:
     """Return the simple folding of one character, by rule rather than by table."""
     if char in _SINCE_UNICODE_15:
@@ -58,16 +49,3 @@ def _variants() -> dict[str, tuple[str, ...]]:
     for code, folded in _table().items():
         groups.setdefault(folded, [folded]).append(chr(code))
     return {folded: tuple(group) for folded, group in groups.items()}
-
-
-def _folded_byte(byte: int) -> int:
-    if 0x80 <= byte <= 0xBF:
-        # The cases of a letter mostly differ by 1 or by 32 in the last byte.
-        return byte & ~0x21
-    if 0xC4 <= byte <= 0xD5:
-        # A difference of 32 may carry into the first byte, as from Р to р.
-        return byte & ~1
-    return byte
-
-
-_BYTE_TABLE: Final = bytes(_folded_byte(byte) for byte in range(256)).lower()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.history.folding import fold, fold_bytes, fold_char, variants
+from app.history.folding import fold, fold_char, variants
 
 EVERY_CHARACTER = "".join(chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code <= 0xDFFF)
 
@@ -55,16 +55,3 @@ def test_simple_lower_case_never_parts_from_its_upper_case() -> None:
 @given(text=st.text(st.characters()))
 def test_any_text_keeps_its_length(text: str) -> None:
     assert len(fold(text)) == len(text)
-
-
-@given(data=st.binary())
-def test_folded_bytes_are_as_many_and_ascii_is_lower_case(data: bytes) -> None:
-    folded = fold_bytes(data)
-    assert len(folded) == len(data)
-    assert fold_bytes(folded) == folded
-    assert not data.isascii() or folded == data.lower()
-
-
-@pytest.mark.parametrize("text", ["ÀÉÖØÞ", "ĄĆŐŠ", "АБВГДЕРСТУФЯ", "ΑΒΓΔΡΣΤΩ", "ẠỨỶ"])
-def test_common_letters_meet_their_other_case_in_bytes(text: str) -> None:
-    assert fold_bytes(text.encode()) == fold_bytes(text.lower().encode())

@@ -42,11 +42,11 @@ def cut_from(data: st.DataObject, text: str) -> str:
 
 
 def brute_force(text: str, query: str) -> list[int]:
-    """Begins of hits that don't overlap, in UTF-16 units, character by character."""
+    """Begins of hits that don't overlap, character by character."""
     found, at = [], 0
     while at + len(query) <= len(text):
         if all(fold_char(a) == fold_char(b) for a, b in zip(text[at:], query, strict=False)):
-            found.append(len(text[:at].encode("utf-16-le", "surrogatepass")) // 2)
+            found.append(at)
             at += len(query)
         else:
             at += 1
@@ -93,7 +93,6 @@ def test_hits_are_those_of_a_search_by_hand_and_no_line_is_missed(
         assert [hit.start for hit in hits if hit.leaf.place == "text"] == expected
         assert not hits or query.may_match(line)
         assert not hits or query.may_match(b'{"v":1}\n' + line + b'\n{"v":1}')
-        assert not hits or write is not encode_row or query.may_match(line, canonical=True)
 
 
 @given(text=texts, wanted=texts.filter(bool))
@@ -108,7 +107,7 @@ def test_every_cased_character_is_found_in_every_case() -> None:
         query = LiteralQuery(f"x{char}y")
         for other in variants(char):
             row = row_of(f"-X{other}Y-")
-            assert query.may_match(encode_row(row), canonical=True), (char, other)
+            assert query.may_match(encode_row(row)), (char, other)
             assert query.may_match(foreign_plain(row)), (char, other)
             assert len(query.find(row)) == 1, (char, other)
 
@@ -127,7 +126,7 @@ def test_a_long_query_in_many_alphabets_is_found_in_any_case(first: int) -> None
     wanted = "".join(CASED[first : first + 1000])
     for text in (wanted, fold(wanted), "".join(variants(char)[-1] for char in wanted)):
         row = row_of(text)
-        assert LiteralQuery(wanted).may_match(encode_row(row), canonical=True)
+        assert LiteralQuery(wanted).may_match(encode_row(row))
         assert len(LiteralQuery(wanted).find(row)) == 1
 
 
@@ -170,7 +169,7 @@ def test_texts_and_strings_of_tools_are_searched_and_nothing_else() -> None:
     found = [
         (hit.leaf.part, hit.leaf.place, hit.leaf.number, hit.start, hit.end) for hit in LiteralQuery("needle").find(row)
     ]
-    assert found == [(1, "text", 0, 3, 9), (3, "input", 0, 0, 6), (3, "input", 2, 0, 6), (3, "output", 0, 4, 10)]
+    assert found == [(1, "text", 0, 2, 8), (3, "input", 0, 0, 6), (3, "input", 2, 0, 6), (3, "output", 0, 4, 10)]
 
 
 def test_rendered_json_is_not_searched() -> None:
