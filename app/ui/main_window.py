@@ -157,6 +157,13 @@ class MainWindow(QMainWindow):
         else:
             self.controller.close()
 
+    def show_message(self, session: str, row_id: str, offset: int) -> None:
+        """Open a chat at one message, whose row begins `offset` bytes into the history of the chat."""
+        self._show_chat_pane()
+        self.controller.show_message(row_id, offset, session=session)
+        if session != self.chats.open_session:
+            self.chats.open(session)
+
     @Slot()
     def _rename_open_chat(self) -> None:
         if self.chats.open_session:

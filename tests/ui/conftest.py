@@ -110,7 +110,7 @@ class Desk:
         except StorageError:
             # A test has put something in the way of the file.
             return True
-        return not rows or rows[-1].id in controller._shown
+        return not rows or rows[-1].id in controller.pager.shown
 
     def until(self, condition: Callable[[], bool]) -> None:
         self.qtbot.waitUntil(condition, timeout=10_000)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from app.aio import TaskSet
 from app.domain.chats import Access, TurnState
@@ -22,6 +22,8 @@ from app.domain.events import (
     SessionBroke,
     SessionEvent,
     StateChanged,
+    ToolEnded,
+    ToolStarted,
 )
 from app.domain.ids import NewId
 from app.domain.text import is_blank
@@ -30,21 +32,25 @@ from app.ui.bridge import Bridge
 from app.ui.chat.attachments import AttachmentKeeper
 from app.ui.chat.drafts import DraftKeeper
 from app.ui.chat.items import Item, ItemAction, Speaker
-from app.ui.chat.live import LiveReplies
+from app.ui.chat.live import LiveReplies, LiveReply
 from app.ui.chat.page import ChatPage
+from app.ui.chat.pager import StretchPager
 from app.ui.chat.renderers import prepare_renderers
 from app.ui.chat.waiting_notice import WaitingNotice
 
 if TYPE_CHECKING:  # These load pydantic, which must wait for the first paint.
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from app.domain.rows import Row
-    from app.history.stretch import Edge, Stretch
     from app.session.worker import OpenedChat
 
 
-OLDER_AGAIN_MS: Final = 2_000
-"""After older messages could not be read they may be asked for again."""
+class _WantedMessage(NamedTuple):
+    """A message to be shown as soon as its chat is."""
+
+    session: str
+    row_id: str
+    offset: int
 
 
 class ChatController(QObject):
@@ -86,11 +92,11 @@ class ChatController(QObject):
         self._is_warm = False
         page.composer.text_changed.connect(self._warm_up_for_text)
         self._early: list[SessionEvent] = []
-        self._older: Edge | None = None
-        self._shown: set[str] = set()
+        self._wanted: _WantedMessage | None = None
         self._last_row: Row | None = None
         self._action_item: Item | None = None
         self._unsaved: Row | None = None
+        self._unsaved_reason = ""
         self._access = Access.WRITABLE
         self._state = TurnState.IDLE
         self._waiting = WaitingNotice(page.composer, self)
@@ -103,7 +109,9 @@ class ChatController(QObject):
         page.composer.send_requested.connect(self._send_composed)
         page.composer.stop_requested.connect(self.stop)
         page.empty.prompt_chosen.connect(self.send)
-        page.older_wanted.connect(self._load_older)
+        self.pager = StretchPager(page, bridge, tasks, model_name, self)
+        self.pager.failed.connect(self.failed)
+        self.pager.end_reached.connect(self._show_end)
         page.action_triggered.connect(self._act)
         page.banner.button_pressed.connect(self._press_banner)
 
@@ -116,6 +124,8 @@ class ChatController(QObject):
         self.save_draft()
         self.files.leave()
         left, self._asked_for = self._asked_for, session
+        if self._wanted is not None and self._wanted.session != session:
+            self._wanted = None
         self._early = []
         if not self.session:
             self._typed_before = self._page.composer.text()
@@ -123,6 +133,18 @@ class ChatController(QObject):
         self._page.composer.set_busy(on=True)
         self._openings += 1
         self._tasks.spawn(self._open(session, left, self._openings), name="open a chat")
+
+    def show_message(self, row_id: str, offset: int, *, session: str = "") -> None:
+        """Scroll a message into view and mark it, however far back; its row begins `offset` bytes into the history.
+
+        A message that shows nothing by itself has its nearest neighbour shown. With `session` another chat may be
+        meant: that is done once it is open.
+        """
+        self._wanted = None
+        if session and session != self.session:
+            self._wanted = _WantedMessage(session, row_id, offset)
+        elif self._is_current:
+            self.pager.show(row_id, offset, self._mark)
 
     def close(self) -> None:
         """Show no chat: the open one went away."""
@@ -213,10 +235,12 @@ class ChatController(QObject):
                 if self._waiting.is_quiet:
                     self._waiting.end()
                 self._show_live_text(event)
+            case ToolStarted() | ToolEnded():
+                self._show_calls(event.row_id)
             case AnswerDelayed():
                 self._waiting.show_quiet(event.seconds)
             case ReplyDropped():
-                self._shown.discard(event.row_id)
+                self.pager.shown.discard(event.row_id)
                 self._page.transcript.remove_item(event.row_id)
             case RetryScheduled():
                 self._show_waiting(event)
@@ -250,17 +274,16 @@ class ChatController(QObject):
 
         self._reset()
         self.session = opened.summary.id
-        items = self._items(opened.page)
-        self._last_row = last_message(opened.page.entries)
-        self._older = opened.page.older
         # A short chat asks for more at once.
-        self._page.transcript.set_items(items, more_above=opened.page.older is not None)
+        has_items = self.pager.begin(self.session, opened.page)
+        self._last_row = last_message(opened.page.entries)
         self._state = self._live.state(self.session) or opened.state
         self._set_access(opened.access, opened.holder)
         self._drafts.watch(self.session, opened.draft.text, typed_before=self._typed_before)
         self.files.show(self.session, opened.summary.model, opened.draft.attachments)
         self._typed_before = ""
-        self._page.show_empty(on=not items and opened.page.older is None and self._live.reply(self.session) is None)
+        is_empty = not has_items and opened.page.older is None and self._live.reply(self.session) is None
+        self._page.show_empty(on=is_empty)
         self._set_state(self._state)
         self._show_live()
         if (retry := self._live.retry(self.session)) is not None:
@@ -269,7 +292,7 @@ class ChatController(QObject):
             self._waiting.show_quiet(seconds)
         if opened.unsaved is not None:
             self._show_unsaved(opened.unsaved, opened.unsaved_reason)
-        if items:
+        if has_items:
             self._warm_up()
         self._page.composer.set_busy(on=False)
         early, self._early = self._early, []
@@ -277,17 +300,17 @@ class ChatController(QObject):
             if isinstance(event, RowsAppended | AccessChanged | SessionBroke | ReplyUnsaved):
                 self.hear(event)
         self.state_changed.emit()
+        if self._wanted is not None:
+            self.show_message(self._wanted.row_id, self._wanted.offset)
 
     def _reset(self) -> None:
-        self._shown.clear()
         self._unopened = ""
         self._last_row = None
         self._action_item = None
         self._unsaved = None
-        self._older = None
         self._state = TurnState.IDLE
         self._waiting.end()
-        self._page.transcript.set_items([], more_above=False)
+        self.pager.reset()
         self._page.show_empty(on=False)
         self._drafts.watch("", self._typed_before)
         self.files.show("", "", ())
@@ -296,79 +319,89 @@ class ChatController(QObject):
         self._page.banner.show_text("")
         self.state_changed.emit()
 
-    def _items(self, page: Stretch) -> list[Item]:
-        from app.ui.chat.row_items import items_of
-
-        items = [item for item in items_of(page.entries, self._model_name) if item.id not in self._shown]
-        self._shown.update(item.id for item in items)
-        return items
-
-    @Slot()
-    def _load_older(self) -> None:
-        if self.session and self._older is not None:
-            self._tasks.spawn(self._show_older(self.session, self._older), name="load older messages")
-
-    async def _show_older(self, session: str, end: Edge) -> None:
-        try:
-            page = await self._bridge.page_before(session, end)
-        except KnownError as error:
-            self.failed.emit(str(error))
-            QTimer.singleShot(OLDER_AGAIN_MS, lambda: self._ask_older_again(session, end))
-            return
-        if session == self.session and end == self._older:
-            self._older = page.older
-            self._page.transcript.prepend_items(self._items(page), more_above=page.older is not None)
-
-    def _ask_older_again(self, session: str, end: Edge) -> None:
-        """Let the transcript ask once more for what could not be read."""
-        if session == self.session and end == self._older:
-            self._page.transcript.prepend_items([], more_above=True)
-
     # Showing
 
     def _show_rows(self, rows: tuple[Row, ...]) -> None:
         from app.history.reader import RowEntry
-        from app.ui.chat.row_items import item_of, last_message
+        from app.ui.chat.row_items import last_message
 
         self._drop_action()
         for row in rows:
             if self._unsaved is not None and row.id == self._unsaved.id:
                 self._unsaved = None
-            item = item_of(row, self._model_name)
-            if item is None:
-                continue
-            if row.id in self._shown:
-                self._page.transcript.update_item(item)
-            else:
-                self._shown.add(row.id)
-                self._page.transcript.append_item(item)
-            if row.role == "user":
+            if row.id == self._sent.id:
+                self._clear_sent(self._sent)
+        if self.pager.reaches_end:
+            self._show_below(rows)
+            if any(row.role == "user" and row.id in self.pager.shown for row in rows):
                 self._page.transcript.scroll_to_end()
-                if row.id == self._sent.id:
-                    self._clear_sent(self._sent)
+        else:
+            self.pager.miss(rows)
         self._page.show_empty(on=False)
         self._last_row = last_message([RowEntry(row, "chat", 0) for row in rows]) or self._last_row
         self._offer_action()
 
+    def _show_below(self, rows: Iterable[Row]) -> None:
+        from app.ui.chat.row_items import item_of
+
+        for row in rows:
+            item = item_of(row, self._model_name)
+            if item is None:
+                continue
+            if row.id in self.pager.shown:
+                self._page.transcript.update_item(item)
+            else:
+                self.pager.shown.add(row.id)
+                self._page.transcript.append_item(item)
+
+    @Slot()
+    def _show_end(self) -> None:
+        """Show what belongs below the rows that were on disk when the end of the history was read."""
+        from app.ui.chat.row_items import waiting_item
+
+        self._drop_action()
+        self._show_below(self.pager.take_missed())
+        self._show_live()
+        if (retry := self._live.retry(self.session)) is not None:
+            self._page.transcript.append_item(waiting_item(retry))
+        if self._unsaved is not None:
+            self._show_unsaved(self._unsaved, self._unsaved_reason)
+        self._offer_action()
+
+    def _mark(self, item_id: str) -> None:
+        self._page.transcript.scroll_to_item(item_id)
+        self._page.transcript.mark_item(item_id)
+        self._page.transcript.setFocus(Qt.FocusReason.OtherFocusReason)
+
     def _show_live(self) -> None:
         reply = self._live.reply(self.session)
-        if reply is None or reply.row_id in self._shown:
+        if reply is None or reply.row_id in self.pager.shown:
             return
-        self._shown.add(reply.row_id)
+        if not self.pager.reaches_end:
+            self._page.transcript.note_beyond(reply.row_id)
+            return
+        self.pager.shown.add(reply.row_id)
         self._page.show_empty(on=False)
-        self._page.transcript.append_item(
-            Item(
-                id=reply.row_id,
-                speaker=Speaker.ASSISTANT,
-                name=self._model_name(reply.model),
-                created=reply.started,
-                sections=reply.sections(),
-                streaming=True,
-            )
+        self._page.transcript.append_item(self._live_item(reply))
+
+    def _live_item(self, reply: LiveReply) -> Item:
+        return Item(
+            id=reply.row_id,
+            speaker=Speaker.ASSISTANT,
+            name=self._model_name(reply.model),
+            created=reply.started,
+            sections=reply.sections(),
+            streaming=True,
         )
 
+    def _show_calls(self, row_id: str) -> None:
+        """Show how far the calls of the running reply are."""
+        reply = self._live.reply(self.session)
+        if reply is not None and reply.row_id == row_id and row_id in self.pager.shown:
+            self._page.transcript.update_item(self._live_item(reply))
+
     def _show_live_text(self, event: ReplyDelta) -> None:
-        if event.row_id in self._shown:
+        if event.row_id in self.pager.shown:
             self._page.transcript.append_delta(event.row_id, event.kind, event.text)
 
     def _set_state(self, state: TurnState) -> None:
@@ -390,7 +423,8 @@ class ChatController(QObject):
             return
         if row.role == "user":
             self._action_item = open_turn_item(row.id)
-            self._page.transcript.append_item(self._action_item)
+            if self.pager.reaches_end:
+                self._page.transcript.append_item(self._action_item)
         elif is_cut_off(row) and (item := item_of(row, self._model_name)) is not None:
             self._action_item = item
             self._page.transcript.update_item(with_action(item, row))
@@ -411,10 +445,13 @@ class ChatController(QObject):
         item = item_of(row, self._model_name)
         if item is None:
             return
-        self._unsaved = row
+        self._unsaved, self._unsaved_reason = row, reason
         self._drop_action()
         self._page.show_empty(on=False)
-        self._shown.add(row.id)
+        if not self.pager.reaches_end:
+            self._page.transcript.note_beyond(row.id)
+            return
+        self.pager.shown.add(row.id)
         # Replaces the running reply if it is shown.
         self._page.transcript.append_item(unsaved_item(item, reason))
 
@@ -422,7 +459,8 @@ class ChatController(QObject):
         from app.ui.chat.row_items import waiting_item
 
         self._waiting.count_down(retry)
-        self._page.transcript.append_item(waiting_item(retry))
+        if self.pager.reaches_end:
+            self._page.transcript.append_item(waiting_item(retry))
 
     def _end_waiting(self) -> None:
         self._waiting.end()
@@ -518,6 +556,7 @@ class ChatController(QObject):
             self._sent = item
         self._page.composer.set_hint("")
         self._page.composer.set_busy(on=True)
+        self.pager.show_latest()
         self._tasks.spawn(self._ask_engine(self.session, item), name="send")
 
     async def _ask_engine(self, session: str, item: Input) -> None:

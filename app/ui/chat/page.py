@@ -39,6 +39,9 @@ class ChatPage(QWidget):
 
     panel_toggled = Signal()
     older_wanted = Signal()
+    newer_wanted = Signal()
+    latest_wanted = Signal()
+    """The reader wants to be at the end, which is not among what is shown."""
     action_triggered = Signal(str, object)
     link_activated = Signal(str)
     thumbnails_wanted = Signal(tuple)
@@ -92,6 +95,8 @@ class ChatPage(QWidget):
         transcript.setAccessibleName(self.tr("Transcript"))
         transcript.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         transcript.older_wanted.connect(self.older_wanted)
+        transcript.newer_wanted.connect(self.newer_wanted)
+        transcript.latest_wanted.connect(self.latest_wanted)
         transcript.action_triggered.connect(self.action_triggered)
         transcript.link_activated.connect(self.link_activated)
         transcript.thumbnails_wanted.connect(self.thumbnails_wanted)
