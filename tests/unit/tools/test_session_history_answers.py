@@ -118,7 +118,8 @@ async def test_lists_never_pass_the_cap_and_give_every_entry_once(
 
 
 async def test_a_small_window_gets_bare_entries_and_a_tiny_one_the_reason(cursors: Cursors) -> None:
-    shelf = Shelf(_entries(["word " * 60] * 3))
+    labels = {"item_id": "a19f03bb72c45d6e88f7b0c2d31e5a64f09b8c7d", "when": "2026-11-30T14:02:11Z", "model": "a/model"}
+    shelf = Shelf(tuple(Entry({"item": f"#{at}"} | labels, "snippet", "word " * 60, f"#{at}") for at in range(3)))
 
     small = await _pages(shelf, cursors, _cap(1_024, factor=1.2))
     tiny = await _pages(shelf, cursors, _cap(300))
