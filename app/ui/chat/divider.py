@@ -8,9 +8,9 @@ from PySide6.QtGui import QFontMetrics, QPainter
 from app.ui.chat.items import Item
 from app.ui.chat.style import Style
 
-_LEAST_LINE: Final = 24
+_LEAST_LINE: Final = 12
 """In pixels, at each side of the words."""
-_GAP: Final = 12
+_GAP: Final = 10
 _FLAGS: Final = int(Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignVCenter)
 
 

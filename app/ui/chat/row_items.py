@@ -144,7 +144,9 @@ def _call(part: ToolPart) -> ToolCall:
 
 def _divider(row: Row, boundary: Boundary) -> Item:
     """Return the line between two context windows, with what that means in words."""
-    time = f" · {time_text(row.created)}" if row.created is not None else ""
+    time = ""
+    if row.created is not None:
+        time = " · " + time_text(row.created).replace(" ", "\u00a0")
     match boundary.kind:
         case "reset":
             title, rest = (

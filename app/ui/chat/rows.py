@@ -307,7 +307,7 @@ class Rows:
         call = node.sections[row.key.section]
         assert isinstance(call, ToolSection)
         if row.kind is RowKind.TOOL:
-            return self.tools.height(self.style, call.tool)
+            return self.tools.height(self.style, call.tool, self._column)
         return tool_card.more_height(self.style, call, self.frame(node, at).width)
 
     def _gaps(self, node: Node, at: int, row: Row) -> tuple[int, int]:

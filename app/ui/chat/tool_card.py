@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from PySide6.QtCore import QCoreApplication, QPointF, QRectF, Qt
+from PySide6.QtCore import QCoreApplication, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QIcon, QPainter, QPen
 
 from app.ui.chat import tool_text
@@ -18,8 +18,8 @@ _ABOVE: Final = 7
 _RADIUS: Final = 8
 _GAP: Final = 8
 _ICON: Final = 15
-_LEAST_SUMMARY: Final = 48
-"""A summary that finds less room is left out."""
+_LEAST_SUMMARY: Final = 120
+"""A summary that finds less room beside the name goes below it."""
 _ICONS: Final = {
     "running": "wrench",
     "done": "check",
@@ -41,9 +41,9 @@ class ToolCards:
         """Draw the icons anew, in other colours."""
         self._icons.clear()
 
-    def height(self, style: Style, tool: ToolCall) -> int:
+    def height(self, style: Style, tool: ToolCall, width: float) -> int:
         """Return how high the head of a card is."""
-        lines = 2 if tool_text.trouble(tool) else 1
+        lines = 1 + len(_lines_below(style, tool, width))
         return lines * style.small_height + 2 * style.px(_ABOVE)
 
     def target(self, node: Node, section: int, rect: QRectF) -> Target:
@@ -66,14 +66,12 @@ class ToolCards:
         padding = style.px(_PADDING)
         line = QRectF(rect.left() + padding, rect.top() + style.px(_ABOVE), rect.width() - 2 * padding, 0)
         line.setHeight(style.small_height)
-        left = line.left() + style.px(_ICON) + style.px(_GAP)
         self._paint_icon(painter, style, tool, line)
-        sign = "▸" if node.is_folded(section) else "▾"
-        state = f"{tool_text.state_text(tool)}  {sign}"
-        _paint_line(painter, style, tool, QRectF(QPointF(left, line.top()), line.bottomRight()), state)
-        if reason := tool_text.trouble(tool):
-            below = QRectF(left, line.bottom(), line.right() - left, style.small_height)
-            _draw(painter, style.small, theme.text, below, reason)
+        line.setLeft(line.left() + style.px(_ICON) + style.px(_GAP))
+        _paint_line(painter, style, tool, line, sign="▸" if node.is_folded(section) else "▾", width=rect.width())
+        for text_below in _lines_below(style, tool, rect.width()):
+            line.translate(0, style.small_height)
+            _draw(painter, style.small, theme.text, line, text_below)
 
     def _paint_icon(self, painter: QPainter, style: Style, tool: ToolCall, line: QRectF) -> None:
         icon = self._icons.get(tool.state)
@@ -122,19 +120,34 @@ def paint_more(painter: QPainter, style: Style, section: ToolSection, rect: QRec
     painter.drawText(rect, int(Qt.TextFlag.TextWordWrap), section.note)
 
 
-def _paint_line(painter: QPainter, style: Style, tool: ToolCall, line: QRectF, state: str) -> None:
+def _paint_line(painter: QPainter, style: Style, tool: ToolCall, line: QRectF, *, sign: str, width: float) -> None:
     """Paint name, arguments and state beside each other; what finds no room ends in an ellipsis."""
     theme = style.theme
-    right = min(QFontMetricsF(style.small).horizontalAdvance(state) + 1, line.width())
+    state = f"{tool_text.state_text(tool)}  {sign}"
     _draw(painter, style.small, _colour(theme, tool), line, state, align=_RIGHT)
-    room = line.width() - right - style.px(_GAP)
+    room = line.width() - QFontMetricsF(style.small).horizontalAdvance(state) - style.px(_GAP)
     name = tool_text.tool_name(tool)
-    wide = min(QFontMetricsF(style.name).horizontalAdvance(name) + 1, room)
+    wide = max(0.0, min(QFontMetricsF(style.name).horizontalAdvance(name) + 1, room))
     _draw(painter, style.name, theme.text, QRectF(line.left(), line.top(), wide, line.height()), name)
-    left = line.left() + wide + style.px(_GAP)
-    rest = line.left() + room - left
-    if rest >= style.px(_LEAST_SUMMARY):
-        _draw(painter, style.small, theme.muted, QRectF(left, line.top(), rest, line.height()), tool_text.summary(tool))
+    if _has_room(style, tool, width):
+        left = line.left() + wide + style.px(_GAP)
+        place = QRectF(left, line.top(), line.left() + room - left, line.height())
+        _draw(painter, style.small, theme.muted, place, tool_text.summary(tool))
+
+
+def _has_room(style: Style, tool: ToolCall, width: float) -> bool:
+    """Return whether the arguments find room beside name and state, in a card of that width."""
+    small = QFontMetricsF(style.small)
+    taken = small.horizontalAdvance(f"{tool_text.state_text(tool)}  ▸")
+    taken += QFontMetricsF(style.name).horizontalAdvance(tool_text.tool_name(tool))
+    taken += style.px(_ICON) + 3 * style.px(_GAP) + 2 * style.px(_PADDING)
+    return width - taken >= min(small.horizontalAdvance(tool_text.summary(tool)) + 1, style.px(_LEAST_SUMMARY))
+
+
+def _lines_below(style: Style, tool: ToolCall, width: float) -> list[str]:
+    """Return what stands below the name: arguments that find no room beside it, and why a call failed."""
+    below = "" if _has_room(style, tool, width) else tool_text.summary(tool)
+    return [line for line in (below, tool_text.trouble(tool)) if line]
 
 
 def _draw(
