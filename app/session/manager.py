@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from app.aio import run_blocking
+from app.domain.chat_search import ChatSearchCursor, ChatSearchPage
 from app.domain.chats import ChatSummary, DeletedChat
 from app.domain.errors import ChatInUse, StorageError
 from app.domain.events import ChatChanged
@@ -26,6 +27,7 @@ from app.history.stretch import Edge, Stretch, read_around, read_newer, read_old
 from app.session.aside import Aside
 from app.session.branching import Branching
 from app.session.browser import HistoryBrowser
+from app.session.chat_search import ChatSearch
 from app.session.connections import Connections
 from app.session.env import SessionEnv
 from app.session.inputs import DraftContent, Input, NewFile, Outcome
@@ -40,6 +42,7 @@ class SessionManager:
         self.browser = HistoryBrowser(library)
         self._aside = Aside(env.tasks)
         self._branching = Branching(env, library, self._aside)
+        self._chat_search = ChatSearch(library)
         self._env = env
         self._library = library
         self._workers: dict[str, Worker] = {}
@@ -201,6 +204,10 @@ class SessionManager:
         return await self._aside.run(
             lambda go_on: write_window(path, kind, reader, heading, go_on=go_on), name=f"export {session}"
         )
+
+    async def search_chats(self, query: str, cursor: ChatSearchCursor | None) -> ChatSearchPage:
+        """Return the next piece of a search over all chats, None begins one. Raises StorageError."""
+        return await self._chat_search.page(query, cursor)
 
     async def delete_chat(self, session: str) -> None:
         """Move a chat to the trash, ending what runs in it. Raises ChatInUse, ChatNotFound, StorageError."""

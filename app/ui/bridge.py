@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     # These load pydantic, which must wait for the first paint.
+    from app.domain.chat_search import ChatSearchCursor, ChatSearchPage
     from app.domain.chats import ChatSummary, DeletedChat
     from app.domain.connections import DataReport, FoundServer, KeyPlace, KeyState, SetAside, TestReport
     from app.domain.exports import ExportKind, ExportReport
@@ -200,6 +201,10 @@ class Bridge(QObject):
     async def export_window(self, session: str, window_id: str, path: Path, kind: ExportKind) -> ExportReport:
         """Write one context window to a file: see `SessionManager.export_window`."""
         return await self._ask(lambda manager: manager.export_window(session, window_id, path, kind))
+
+    async def search_chats(self, query: str, cursor: ChatSearchCursor | None) -> ChatSearchPage:
+        """Return the next piece of a search over all chats; `query` is not empty. Raises StorageError."""
+        return await self._ask(lambda manager: manager.search_chats(query, cursor))
 
     async def delete_chat(self, session: str) -> None:
         """Move a chat to the trash. Raises ChatInUse, ChatNotFound, StorageError."""
