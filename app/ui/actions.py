@@ -29,6 +29,7 @@ class Actions:
     delete: QAction
     undo_delete: QAction
     choose_model: QAction
+    clear_softly: QAction
     attach: QAction
     stop: QAction
     resume: QAction
@@ -67,6 +68,7 @@ def make_actions(window: QMainWindow) -> Actions:
         delete=action(_tr("&Delete")),
         undo_delete=action(_tr("&Undo delete"), "Ctrl+Shift+D"),
         choose_model=action(_tr("Choose &model…"), "Ctrl+L"),
+        clear_softly=action(_tr("Start afres&h (clear softly)…")),
         attach=action(_tr("&Attach files…"), "Ctrl+Shift+A"),
         stop=action(_tr("&Stop the reply"), "Esc"),
         resume=action(_tr("&Continue the reply")),
@@ -106,7 +108,8 @@ def _make_menus(window: QMainWindow, actions: Actions) -> None:
     edit.addAction(actions.select_all)
     _follow_focus(edit, actions)
     chat = bar.addMenu(_tr("&Chat"))
-    chat.addAction(actions.choose_model)
+    chat.setToolTipsVisible(True)
+    chat.addActions([actions.choose_model, actions.clear_softly])
     chat.addSeparator()
     chat.addActions([actions.rename, actions.delete, actions.undo_delete])
     chat.addSeparator()

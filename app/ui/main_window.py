@@ -36,6 +36,7 @@ from app.ui.window_state import (
 )
 
 if TYPE_CHECKING:  # Made when it is first opened.
+    from app.ui.chat.slash_commands import TypedCommand
     from app.ui.picker.panel import ModelPicker
     from app.ui.settings.window import SettingsWindow
 
@@ -179,6 +180,18 @@ class MainWindow(QMainWindow):
     def _delete_chat(self, session: str) -> None:
         self.controller.save_draft()
         self.chats.delete(session)
+
+    @Slot()
+    def _ask_to_clear_softly(self) -> None:
+        from app.ui.soft_clear import ask_to_clear
+
+        ask_to_clear(self, self.controller.reset_context)
+
+    @Slot(object)
+    def _run_command(self, typed: TypedCommand) -> None:
+        from app.ui.typed_commands import run_command
+
+        run_command(self, typed)
 
     @Slot(str, str)
     def _offer_undo(self, _session: str, title: str) -> None:
@@ -326,6 +339,8 @@ class MainWindow(QMainWindow):
         actions.rename.triggered.connect(self._rename_open_chat)
         actions.delete.triggered.connect(self._delete_open_chat)
         actions.choose_model.triggered.connect(self._choose_model)
+        actions.clear_softly.triggered.connect(self._ask_to_clear_softly)
+        self.page.composer.command_entered.connect(self._run_command)
         actions.attach.triggered.connect(self.controller.files.choose_files)
         actions.stop.triggered.connect(self.controller.stop)
         actions.resume.triggered.connect(self.controller.resume)
@@ -375,6 +390,11 @@ class MainWindow(QMainWindow):
         actions.attach.setEnabled(self.controller.may_write)
         actions.stop.setEnabled(self.controller.is_streaming)
         actions.resume.setEnabled(self.controller.may_resume)
+        refusal = self.controller.reset_refusal
+        actions.clear_softly.setEnabled(not refusal)
+        actions.clear_softly.setToolTip(
+            refusal or self.tr("The model starts afresh; you keep everything that was said.")
+        )
         may_choose = has_chat and self.controller.may_write
         actions.choose_model.setEnabled(may_choose)
         reason = self.tr("The model can't be changed: this chat can only be read here.")

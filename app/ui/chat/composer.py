@@ -1,6 +1,8 @@
 """Where a message is written: grows with its text, sends with Enter, keeps the draft otherwise."""
 
-from typing import Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
@@ -9,6 +11,10 @@ from app.domain.text import is_blank
 from app.ui.chat.attachments_tray import AttachmentTray
 from app.ui.chat.composer_field import ComposerField
 from app.ui.theme import Theme, tinted_icon
+
+if TYPE_CHECKING:  # Imported when a command is first typed.
+    from app.ui.chat.command_completion import CommandCompletion
+    from app.ui.chat.slash_commands import TypedCommand
 
 MAX_COLUMN: Final = 784
 """Width in pixels of the column the transcript is set in, before any zoom."""
@@ -24,6 +30,8 @@ class Composer(QWidget):
     send_requested = Signal(str)
     stop_requested = Signal()
     text_changed = Signal()
+    command_entered = Signal(object)
+    """A `TypedCommand` instead of a message."""
     attach_requested = Signal()
     """The person wants to choose files."""
 
@@ -38,6 +46,7 @@ class Composer(QWidget):
         self._was_too_early = False
         self._hint_text = ""
         self._notice = ""
+        self._completion: CommandCompletion | None = None
         self.field = ComposerField()
         self.field.setPlaceholderText(self.tr("Write a message…"))
         self.field.setAccessibleName(self.tr("Message"))
@@ -217,8 +226,14 @@ class Composer(QWidget):
 
     @Slot()
     def submit(self) -> None:
-        """Ask to send what stands in the field; while a reply is written, say that the draft stays."""
+        """Ask to send what stands in the field, or to do it if it is a command.
+
+        While a reply is written, say that the draft stays.
+        """
         if not self._may_write or self._is_busy or not self._has_content:
+            return
+        if (command := self._find_command()) is not None:
+            self.command_entered.emit(command)
             return
         if self._is_streaming:
             self.set_hint(self.tr("Your draft is kept. Send it when the reply has ended, or stop the reply first."))
@@ -239,7 +254,28 @@ class Composer(QWidget):
     @Slot()
     def _text_changed(self) -> None:
         self._show_button()
+        if self._completion is not None or self.text().startswith("/"):
+            self._completing().look()
         self.text_changed.emit()
+
+    def show_commands(self) -> None:
+        """List the commands that can be typed."""
+        self.field.setFocus()
+        self._completing().show_all()
+
+    def _completing(self) -> CommandCompletion:
+        from app.ui.chat.command_completion import CommandCompletion
+
+        self._completion = self._completion or CommandCompletion(self.field, self._frame)
+        return self._completion
+
+    def _find_command(self) -> TypedCommand | None:
+        text = self.text()
+        if not text.startswith("/"):
+            return None
+        from app.ui.chat.slash_commands import find_command
+
+        return find_command(text)
 
     @Slot()
     def _files_changed(self) -> None:

@@ -76,6 +76,11 @@ class ComposerField(QPlainTextEdit):
         self._is_composing = bool(event.preeditString())
         super().inputMethodEvent(event)
 
+    @property
+    def is_composing(self) -> bool:
+        """Whether an input method has something in the field that is not text yet."""
+        return self._is_composing
+
     def undo(self) -> None:
         """Undo the last change, or that a long paste became a file."""
         if self.has_pasted_file and not self.isReadOnly():

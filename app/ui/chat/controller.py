@@ -27,7 +27,7 @@ from app.domain.events import (
 )
 from app.domain.ids import NewId
 from app.domain.text import is_blank
-from app.session.inputs import Input, Refused, ResumeTurn, UserInput
+from app.session.inputs import Input, Refused, ResetContext, ResumeTurn, UserInput
 from app.ui.bridge import Bridge
 from app.ui.chat.attachments import AttachmentKeeper
 from app.ui.chat.drafts import DraftKeeper
@@ -197,6 +197,25 @@ class ChatController(QObject):
         if self._is_current and self.may_resume:
             self._ask(ResumeTurn())
 
+    @property
+    def reset_refusal(self) -> str:
+        """Why no fresh context window can begin now, as a sentence; empty if one can."""
+        if not self.may_write:
+            return self.tr("This chat can only be read here.")
+        if self._state.is_active:
+            return self.tr("A reply is being written. Wait for its end, or stop it first.")
+        if self._last_row is None:
+            return self.tr("There is nothing here that the model could forget.")
+        return ""
+
+    @Slot()
+    def reset_context(self) -> None:
+        """Begin a fresh context window; why not is said below the field."""
+        if reason := self.reset_refusal:
+            self._page.composer.set_hint(reason)
+        else:
+            self._ask(ResetContext())
+
     @Slot()
     def save_draft(self) -> None:
         """Put the draft on disk now."""
@@ -338,6 +357,8 @@ class ChatController(QObject):
         else:
             self.pager.miss(rows)
         self._page.show_empty(on=False)
+        if any(row.boundary is not None for row in rows):
+            self._last_row = None
         self._last_row = last_message([RowEntry(row, "chat", 0) for row in rows]) or self._last_row
         self._offer_action()
 
