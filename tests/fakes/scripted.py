@@ -1,13 +1,25 @@
 """A provider that plays what a test wrote down. It stands for the far end of the wire."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+import json
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from app.domain.models import Abilities, ModelCard
-from app.domain.request import ModelRequest
+from app.domain.request import ModelRequest, ToolSpec
 from app.domain.rows import Usage
-from app.providers.base import Piece, ReasoningPiece, StopPiece, StopReason, TextPiece, UsagePiece
+from app.providers.base import (
+    Piece,
+    ReasoningPiece,
+    StopPiece,
+    StopReason,
+    TextPiece,
+    ToolEndPiece,
+    ToolInputPiece,
+    ToolStartPiece,
+    UsagePiece,
+)
+from app.tools.base import ToolContext, ToolOutcome
 
 
 class Hold:
@@ -44,6 +56,57 @@ def reply(*texts: str, reasoning: str = "", input_tokens: int = 10) -> Script:
     thoughts: list[Step] = [ReasoningPiece(reasoning)] if reasoning else []
     usage = UsagePiece(Usage(input=input_tokens, output=len(texts)))
     return [*thoughts, *(TextPiece(text) for text in texts), usage, StopPiece(StopReason.END)]
+
+
+def calls(*made: "tuple[str, dict[str, object]]", text: str = "", input_tokens: int = 10) -> Script:
+    """A whole reply that calls tools: names and inputs; their ids are `c1`, `c2` and so on."""
+    pieces: list[Step] = [TextPiece(text)] if text else []
+    for number, (name, value) in enumerate(made, start=1):
+        call_id = f"c{number}"
+        pieces += [
+            ToolStartPiece(call_id, name),
+            ToolInputPiece(call_id, json.dumps(value)),
+            ToolEndPiece(call_id, value),
+        ]
+    return [*pieces, UsagePiece(Usage(input=input_tokens, output=5)), StopPiece(StopReason.TOOL_USE)]
+
+
+ToolStep = ToolOutcome | BaseException | Hold
+
+
+@dataclass
+class ScriptedTool:
+    """A tool that gives what a test wrote down, one outcome a call; remembers its calls and which were cancelled.
+
+    A `Hold` stands before the outcome behind it. Without a script it gives `seen`.
+    """
+
+    name: str = "look"
+    script: list[ToolStep] = field(default_factory=list)
+    asked: list[Mapping[str, object]] = field(default_factory=list)
+    contexts: list[ToolContext] = field(default_factory=list)
+    cancelled: int = 0
+
+    @property
+    def spec(self) -> ToolSpec:
+        return ToolSpec(self.name, "Looks something up.", {"type": "object", "properties": {}})
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
+        self.asked.append(arguments)
+        self.contexts.append(context)
+        try:
+            while self.script:
+                match self.script.pop(0):
+                    case Hold() as hold:
+                        await hold.wait()
+                    case ToolOutcome() as outcome:
+                        return outcome
+                    case BaseException() as error:
+                        raise error
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        return ToolOutcome("seen")
 
 
 @dataclass

@@ -15,7 +15,9 @@ from app.history.library import Library
 from app.history.reader import HistoryReader, RowEntry
 from app.providers.registry import Registry
 from app.session.env import SessionEnv
-from app.session.inputs import Outcome, ResumeTurn, UserInput
+from app.session.inputs import Outcome, ResetContext, ResumeTurn, UserInput
+from app.settings.schema import Settings
+from app.tools.base import Tool
 from tests.fakes.clock import FakeClock, counting_ids
 from tests.fakes.connections import make_manager
 from tests.fakes.scripted import ScriptedProvider
@@ -34,6 +36,9 @@ class Program:
     events: list[Event] = field(default_factory=list)
     failures: list[tuple[str, BaseException]] = field(default_factory=list)
     new_id: Callable[[], str] = field(default_factory=counting_ids)
+    settings: Settings = field(default_factory=Settings)
+    tools: list[Tool] = field(default_factory=list)
+    """Those of every chat that is opened from now on."""
 
     def __post_init__(self) -> None:
         self.tasks = TaskSet(lambda name, error: self.failures.append((name, error)))
@@ -48,6 +53,8 @@ class Program:
             new_id=self.new_id,
             tasks=self.tasks,
             random=lambda: 0.0,
+            make_tools=lambda _files, _session: tuple(self.tools),
+            settings=lambda: self.settings,
         )
 
     async def new_chat(self) -> "Chat":
@@ -77,6 +84,11 @@ class Chat:
 
     async def resume(self) -> Outcome:
         return await self.program.manager.send(self.session, ResumeTurn())
+
+    async def reset(self) -> Outcome:
+        outcome = await self.program.manager.send(self.session, ResetContext())
+        await self.idle()
+        return outcome
 
     async def say(self, text: str) -> Outcome:
         outcome = await self.send(text)
