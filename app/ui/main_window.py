@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # Made when it is first opened.
     from app.ui.chat.slash_commands import TypedCommand
     from app.ui.picker.panel import ModelPicker
     from app.ui.settings.window import SettingsWindow
+    from app.ui.typed_commands import TypedCommands
 
 NARROW_PX: Final = 620
 """Below this width, before any zoom, the list of chats and the chat take turns."""
@@ -80,6 +81,7 @@ class MainWindow(QMainWindow):
         self.page = ChatPage(theme)
         self._picker: ModelPicker | None = None
         self._settings: SettingsWindow | None = None
+        self._commands: TypedCommands | None = None
         self._splitter = QSplitter(Qt.Orientation.Horizontal)
         self._splitter.setHandleWidth(1)
         self._splitter.setChildrenCollapsible(False)
@@ -189,9 +191,11 @@ class MainWindow(QMainWindow):
 
     @Slot(object)
     def _run_command(self, typed: TypedCommand) -> None:
-        from app.ui.typed_commands import run_command
+        from app.ui.typed_commands import TypedCommands
 
-        run_command(self, typed)
+        if self._commands is None:
+            self._commands = TypedCommands(self.actions_, self.chats, self.controller, self.page.composer)
+        self._commands.run(typed)
 
     @Slot(str, str)
     def _offer_undo(self, _session: str, title: str) -> None:

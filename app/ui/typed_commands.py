@@ -1,51 +1,60 @@
 """Does what a typed command says, by the same ways as the menus."""
 
-from __future__ import annotations
+from typing import assert_never
 
-from typing import TYPE_CHECKING, assert_never
+from PySide6.QtCore import QCoreApplication, QObject
 
-from PySide6.QtCore import QCoreApplication
-
+from app.ui.actions import Actions
+from app.ui.chat.composer import Composer
+from app.ui.chat.controller import ChatController
 from app.ui.chat.slash_commands import CommandAction, TypedCommand
-
-if TYPE_CHECKING:
-    from app.ui.main_window import MainWindow
+from app.ui.chats_controller import ChatsController
 
 
-def run_command(window: MainWindow, typed: TypedCommand) -> None:
-    """Empty the field and do it; if it can't be done now, keep the text and say why."""
-    composer = window.page.composer
-    if reason := _refusal(window, typed.command.action):
-        composer.set_hint(reason)
-        return
-    composer.set_text("")
-    composer.set_hint("")
-    match typed.command.action:
-        case CommandAction.NEW:
-            window.actions_.new_chat.trigger()
-        case CommandAction.CLEAR:
-            window.actions_.delete.trigger()
-        case CommandAction.CLEAR_SOFTLY:
-            window.controller.reset_context()
-        case CommandAction.MODEL:
-            window.actions_.choose_model.trigger()
-        case CommandAction.TITLE if typed.argument:
-            window.chats.rename(window.chats.open_session, typed.argument)
-        case CommandAction.TITLE:
-            window.actions_.rename.trigger()
-        case CommandAction.HELP:
-            composer.show_commands()
-        case _:
-            assert_never(typed.command.action)
+class TypedCommands(QObject):
+    """Runs commands on the chat that is open."""
 
+    def __init__(
+        self, actions: Actions, chats: ChatsController, controller: ChatController, composer: Composer
+    ) -> None:
+        super().__init__(composer)
+        self._actions = actions
+        self._chats = chats
+        self._controller = controller
+        self._composer = composer
 
-def _refusal(window: MainWindow, action: CommandAction) -> str:
-    match action:
-        case CommandAction.CLEAR_SOFTLY:
-            return window.controller.reset_refusal
-        case CommandAction.CLEAR if window.controller.is_streaming:
-            return QCoreApplication.translate(
-                "TypedCommands", "A reply is being written. Wait for its end, or stop it first."
-            )
-        case _:
-            return ""
+    def run(self, typed: TypedCommand) -> None:
+        """Empty the field and do it; if it can't be done now, keep the text and say why."""
+        if reason := self._refusal(typed.command.action):
+            self._composer.set_hint(reason)
+            return
+        self._composer.set_text("")
+        self._composer.set_hint("")
+        match typed.command.action:
+            case CommandAction.NEW:
+                self._actions.new_chat.trigger()
+            case CommandAction.CLEAR:
+                self._actions.delete.trigger()
+            case CommandAction.CLEAR_SOFTLY:
+                self._controller.reset_context()
+            case CommandAction.MODEL:
+                self._actions.choose_model.trigger()
+            case CommandAction.TITLE if typed.argument:
+                self._chats.rename(self._chats.open_session, typed.argument)
+            case CommandAction.TITLE:
+                self._actions.rename.trigger()
+            case CommandAction.HELP:
+                self._composer.show_commands()
+            case _:
+                assert_never(typed.command.action)
+
+    def _refusal(self, action: CommandAction) -> str:
+        match action:
+            case CommandAction.CLEAR_SOFTLY:
+                return self._controller.reset_refusal
+            case CommandAction.CLEAR if self._controller.is_streaming:
+                return QCoreApplication.translate(
+                    "TypedCommands", "A reply is being written. Wait for its end, or stop it first."
+                )
+            case _:
+                return ""

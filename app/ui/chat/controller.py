@@ -358,7 +358,7 @@ class ChatController(QObject):
             self.pager.miss(rows)
         self._page.show_empty(on=False)
         if any(row.boundary is not None for row in rows):
-            self._last_row = None
+            self._last_row = None  # what was said before can't be gone on with
         self._last_row = last_message([RowEntry(row, "chat", 0) for row in rows]) or self._last_row
         self._offer_action()
 
@@ -436,7 +436,7 @@ class ChatController(QObject):
 
     def _offer_action(self) -> None:
         """Put the one thing that helps below the newest turn if it ended early."""
-        from app.session.state import is_cut_off
+        from app.session.state import is_unfinished
         from app.ui.chat.row_items import item_of, open_turn_item, with_action
 
         row = self._last_row
@@ -446,7 +446,7 @@ class ChatController(QObject):
             self._action_item = open_turn_item(row.id)
             if self.pager.reaches_end:
                 self._page.transcript.append_item(self._action_item)
-        elif is_cut_off(row) and (item := item_of(row, self._model_name)) is not None:
+        elif is_unfinished(row) and (item := item_of(row, self._model_name)) is not None:
             self._action_item = item
             self._page.transcript.update_item(with_action(item, row))
 
