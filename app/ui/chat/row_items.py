@@ -12,7 +12,7 @@ from app.domain.rows import Boundary, Flag, Kind, MediaPart, ReasoningPart, Row,
 from app.domain.text import one_line
 from app.history.reader import DamagedEntry, Entry, RowEntry
 from app.session.attachments import MAX_NAME_CHARS
-from app.session.state import is_sendable
+from app.session.state import is_cut_off, is_sendable
 from app.ui.chat.attachments_wording import detail_of
 from app.ui.chat.furniture import time_text
 from app.ui.chat.items import AttachedFile, Item, ItemAction, Section, Speaker, ToolCall
@@ -61,6 +61,9 @@ def with_action(item: Item, row: Row) -> Item:
     Thoughts alone can't be continued: a model is never sent its own. A chat that has outgrown its model
     is not helped by another try.
     """
+    if not is_cut_off(row):
+        # Its calls are settled, and the model was not asked again: Stop or a crash came between two steps.
+        item = replace(item, note=_tr("The model has not gone on from here."))
     again = ItemAction.CONTINUE if is_sendable(row) else ItemAction.RETRY
     match row.error.kind if row.error is not None else None:
         case ErrorKind.CONTEXT_EXCEEDED:

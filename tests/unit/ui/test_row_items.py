@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 import pytest
 
 from app.domain.errors import ErrorKind
-from app.domain.rows import Boundary, ErrorInfo, Flag, Kind, Row, TextPart, ToolPart, UnknownPart
+from app.domain.rows import STEP_LIMIT, Boundary, ErrorInfo, Flag, Kind, Row, TextPart, ToolPart, UnknownPart
 from app.history.reader import DamagedEntry, Entry, RowEntry
 from app.ui.chat.items import ItemAction, Speaker
 from app.ui.chat.row_items import item_of, items_of, last_message, open_turn_item, with_action
@@ -148,3 +148,18 @@ def test_the_last_message_is_no_request_to_go_on() -> None:
     beyond = [*rows, row(id="c", boundary=Boundary(kind="reset"))]
     assert last_message([RowEntry(each, "chat", 0) for each in beyond]) is None
     assert open_turn_item("u").actions == (ItemAction.RETRY,)
+
+
+def test_results_the_model_has_not_answered_can_be_continued() -> None:
+    settled = row(parts=[ToolPart(call_id="c", name="look", input={}, state="done", output="seen")])
+    item = item_of(settled, name)
+    assert item is not None
+    assert item.note == ""
+    offered = with_action(item, settled)
+    assert (offered.note, offered.actions) == ("The model has not gone on from here.", (ItemAction.CONTINUE,))
+    error = ErrorInfo(kind=STEP_LIMIT, detail="It was stopped here.")
+    limited = settled.model_copy(update={"error": error, "flags": (Flag.FAILED,)})
+    item = item_of(limited, name)
+    assert item is not None
+    assert item.note == "It was stopped here. What came before is kept."
+    assert with_action(item, limited).actions == (ItemAction.CONTINUE,)
