@@ -164,6 +164,7 @@ def make_manager(options: Options, emit: "Emit", on_failure: OnFailure, log_: Lo
         new_id=new_id,
         tasks=tasks,
         random=random.random,
+        settings=lambda: connections.current,
     )
     return SessionManager(env, Library(options.data_dir), connections)
 

@@ -71,6 +71,11 @@ class Connections:
         except StorageError as error:
             self._registry.replace(self._built_in, problem=str(error))
 
+    @property
+    def current(self) -> Settings:
+        """The settings as they were last read or changed; the standard ones before that."""
+        return self._settings or Settings()
+
     async def settings(self) -> Settings:
         """Return the current settings. Raises StorageError if the file is there and can't be read."""
         if self._settings is not None:
