@@ -16,6 +16,9 @@ KEPT_BYTES: Final = (16_384, 2_048, 128, 0)
 The first is the rule; the others are for rows of so many parts that they would not fit with it.
 """
 
+MAX_READ_BYTES: Final = 64 * 1024 * 1024
+"""A larger text is neither searched nor shown whole."""
+
 _REFERENCE_BYTES: Final = 256
 
 _Leaf = tuple[int, str]
@@ -40,10 +43,19 @@ class Blobs:
         """Whether a blob of that name is there, whatever it holds."""
         return _is_name(sha256) and (self._folder / sha256).is_file()
 
-    def get(self, sha256: str) -> bytes:
-        """Return the bytes kept under `sha256`. Raises StorageError if they are gone or altered."""
+    def size(self, sha256: str) -> int:
+        """Return how many bytes are kept under `sha256`, 0 if there are none."""
+        try:
+            return (self._folder / sha256).stat().st_size if _is_name(sha256) else 0
+        except OSError:
+            return 0
+
+    def get(self, sha256: str, *, most_bytes: int | None = None) -> bytes:
+        """Return the bytes kept under `sha256`. Raises StorageError if they are gone, altered or over `most_bytes`."""
         if not _is_name(sha256):
             raise StorageError("A kept file has a name that is none.")
+        if most_bytes is not None and self.size(sha256) > most_bytes:
+            raise StorageError("A long text that was kept apart is too long to be read at once.")
         try:
             data = (self._folder / sha256).read_bytes()
         except OSError as error:
