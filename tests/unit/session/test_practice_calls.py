@@ -1,0 +1,71 @@
+"""The Practice model with tools, through a whole turn."""
+
+import math
+
+from app.budget.tokens import TokenCounter
+from app.domain.rows import ToolPart
+from app.domain.windows import SESSION_HISTORY
+from app.providers.practice.provider import PracticeProvider
+from app.session.inputs import Accepted
+from app.tools.base import ToolOutcome
+from tests.fakes.connections import make_manager
+from tests.fakes.scripted import ScriptedTool
+from tests.unit.session.conftest import Chat, Program
+
+
+async def practising(program: Program, *tools: ScriptedTool) -> Chat:
+    await program.manager.close()
+    program.tools.extend(tools)
+    practice = PracticeProvider(TokenCounter(), words_per_second=math.inf)
+    program.manager = make_manager(program.env(), program.library, [practice])
+    summary = await program.manager.create_chat("practice/practice")
+    await program.manager.open_chat(summary.id)
+    return Chat(program, summary.id)
+
+
+async def test_a_call_typed_out_is_made_and_its_result_told(program: Program) -> None:
+    tool = ScriptedTool(SESSION_HISTORY, [ToolOutcome({"windows": [{"window_id": "w:0"}]})])
+    chat = await practising(program, tool)
+
+    assert await chat.say('call session_history {"action": "list_windows"}') == Accepted()
+
+    assert [dict(asked) for asked in tool.asked] == [{"action": "list_windows"}]
+    _, step, answer = chat.rows()
+    (call,) = step.parts
+    assert isinstance(call, ToolPart)
+    assert (call.state, call.output) == ("done", {"windows": [{"window_id": "w:0"}]})
+    assert answer.text.startswith("I called `session_history`")
+    assert '"window_id": "w:0"' in answer.text
+    inputs = [row.usage.input for row in (step, answer) if row.usage is not None and row.usage.input is not None]
+    assert inputs[1] > inputs[0], "the result counts"
+
+
+async def test_the_same_call_may_be_made_in_every_turn(program: Program) -> None:
+    tool = ScriptedTool("look", [ToolOutcome("one"), ToolOutcome("two")])
+    chat = await practising(program, tool)
+    await chat.say("call look")
+    await chat.say("call look {}")
+    assert len(tool.asked) == 2
+    assert ["one" in chat.rows()[2].text, "two" in chat.rows()[5].text] == [True, True]
+
+
+async def test_a_call_that_cannot_be_made_is_explained(program: Program) -> None:
+    tool = ScriptedTool("look")
+    chat = await practising(program, tool)
+    await chat.say("call search {}")
+    await chat.say("call look {broken")
+    assert tool.asked == []
+    assert "What there is: `look`." in chat.rows()[1].text
+    assert "isn't a JSON object" in chat.rows()[3].text
+
+
+async def test_after_a_reset_the_practice_model_knows_nothing_of_before(program: Program) -> None:
+    chat = await practising(program)
+    await chat.say("write 500 words")
+    before = chat.rows()[-1].usage
+    assert await chat.reset() == Accepted()
+    await chat.say("help")
+    after = chat.rows()[-1].usage
+    assert before is not None
+    assert after is not None
+    assert (before.input, after.input) == (11, 9)
