@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QApplication, QLineEdit, QMainWindow, QMenu, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QMainWindow, QMenu, QPlainTextEdit, QTreeView, QWidget
 
 Keys = QKeySequence.StandardKey
 
@@ -35,6 +35,7 @@ class Actions:
     resume: QAction
     jump_to_latest: QAction
     show_chats: QAction
+    show_history: QAction
     next_pane: QAction
     zoom_in: QAction
     zoom_out: QAction
@@ -74,6 +75,7 @@ def make_actions(window: QMainWindow) -> Actions:
         resume=action(_tr("&Continue the reply")),
         jump_to_latest=action(_tr("&Jump to latest")),
         show_chats=action(_tr("&List of chats"), "F9"),
+        show_history=action(_tr("&History"), "Ctrl+H"),
         next_pane=action(_tr("&Next pane"), "F6"),
         zoom_in=action(_tr("Zoom &in"), Keys.ZoomIn),
         zoom_out=action(_tr("Zoom &out"), Keys.ZoomOut),
@@ -86,6 +88,7 @@ def make_actions(window: QMainWindow) -> Actions:
     # Few systems have keys of their own for it.
     actions.settings.setShortcuts(QKeySequence.keyBindings(Keys.Preferences) or [QKeySequence("Ctrl+,")])
     actions.show_chats.setCheckable(True)
+    actions.show_history.setCheckable(True)
     # The plus of many keyboards needs Shift.
     actions.zoom_in.setShortcuts([*QKeySequence.keyBindings(Keys.ZoomIn), QKeySequence("Ctrl+=")])
     _make_menus(window, actions)
@@ -116,7 +119,7 @@ def _make_menus(window: QMainWindow, actions: Actions) -> None:
     chat.addAction(actions.attach)
     chat.addActions([actions.stop, actions.resume, actions.jump_to_latest])
     view = bar.addMenu(_tr("&View"))
-    view.addActions([actions.show_chats, actions.next_pane])
+    view.addActions([actions.show_chats, actions.show_history, actions.next_pane])
     view.addSeparator()
     view.addActions([actions.zoom_in, actions.zoom_out, actions.reset_zoom])
     bar.addMenu(_tr("&Help")).addAction(actions.about)
@@ -185,6 +188,8 @@ def _can_do(name: str) -> bool:
             return name == "selectAll" or transcript.has_selection()
         case QLineEdit():
             return True
+        case QTreeView() as entries:
+            return name == "copy" and entries.currentIndex().isValid()
         case _:
             return False
 

@@ -111,6 +111,14 @@ class ChatsController(QObject):
         """Get a chat back from the trash and show it."""
         self._tasks.spawn(self._restore(session), name="restore a chat")
 
+    @Slot(object)
+    def take_in(self, chat: ChatSummary) -> None:
+        """Show a chat that was made elsewhere."""
+        self._changes += 1
+        self._model.put_chat(chat)
+        self.open(chat.id)
+        self.entered.emit()
+
     def take_back(self, chat: ChatSummary) -> None:
         """Show a chat that is back from the trash."""
         if chat.id in self._deleted:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QByteArray, QEvent, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QGuiApplication, QIcon, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QApplication, QMainWindow, QMessageBox, QSplitter, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QMessageBox, QToolButton, QWidget
 
 from app import APP_NAME
 from app.aio import TaskSet
 from app.assets import resource
 from app.domain.errors import KnownError
-from app.domain.events import Event, SettingsChanged
+from app.domain.events import Event, RowsAppended, SettingsChanged
 from app.domain.ids import NewId
 from app.ui.actions import make_actions
 from app.ui.appearance import Appearance
@@ -26,6 +26,7 @@ from app.ui.chats_controller import ChatsController
 from app.ui.chats_model import ChatsModel
 from app.ui.chats_panel import ChatsPanel
 from app.ui.models_controller import ModelsController
+from app.ui.panes import Panes
 from app.ui.theme import tinted_icon
 from app.ui.toast import Toast
 from app.ui.window_state import (
@@ -37,12 +38,11 @@ from app.ui.window_state import (
 
 if TYPE_CHECKING:  # Made when it is first opened.
     from app.ui.chat.slash_commands import TypedCommand
+    from app.ui.history.panel import HistoryPanel
     from app.ui.picker.panel import ModelPicker
     from app.ui.settings.window import SettingsWindow
     from app.ui.typed_commands import TypedCommands
 
-NARROW_PX: Final = 620
-"""Below this width, before any zoom, the list of chats and the chat take turns."""
 ZOOM_MS: Final = 2_000
 """How long a new zoom is named."""
 FIRST_SIZE: Final = (1080, 760)
@@ -62,14 +62,11 @@ class MainWindow(QMainWindow):
         self._tasks = tasks
         self._state_path = state_path
         self._state = load_window_state(state_path)
-        self._is_narrow = False
-        self._narrow_shows_chats = False
         self._has_painted = False
         self._is_loaded = True
         self._is_closing = False
         self._live = LiveReplies()
         self.appearance = Appearance(bridge, tasks, state_path.with_name("settings.json"), self)
-        self._zoom = self.appearance.theme.zoom
         theme = self.appearance.theme
         self.setWindowTitle(APP_NAME)
         self.setWindowIcon(QIcon(str(resource("icons", "muntin.svg"))))
@@ -82,14 +79,9 @@ class MainWindow(QMainWindow):
         self._picker: ModelPicker | None = None
         self._settings: SettingsWindow | None = None
         self._commands: TypedCommands | None = None
-        self._splitter = QSplitter(Qt.Orientation.Horizontal)
-        self._splitter.setHandleWidth(1)
-        self._splitter.setChildrenCollapsible(False)
-        self._splitter.addWidget(self.panel)
-        self._splitter.addWidget(self.page)
-        self._splitter.setStretchFactor(1, 1)
-        self._splitter.splitterMoved.connect(self._note_panel_width)
-        self.setCentralWidget(self._splitter)
+        self.history: HistoryPanel | None = None
+        self.panes = Panes(self.panel, self.page, self._state, theme.zoom)
+        self.setCentralWidget(self.panes)
         self.toast = Toast(self, lambda: self.page.composer.height() if self.page.isVisible() else 0)
         self.page.composer.installEventFilter(self.toast)
         self.controller = ChatController(
@@ -98,6 +90,7 @@ class MainWindow(QMainWindow):
         self.actions_ = make_actions(self)
         self._tint_menu_sign()
         self._connect()
+        self._connect_panes()
         self._restore_geometry()
         self._update_actions()
 
@@ -159,6 +152,9 @@ class MainWindow(QMainWindow):
             self.controller.open(session)
         else:
             self.controller.close()
+        if self.history is not None:
+            self.history.show_chat(session)
+        self._reopen_history()
 
     def show_message(self, session: str, row_id: str, offset: int) -> None:
         """Open a chat at one message, whose row begins `offset` bytes into the history of the chat."""
@@ -170,7 +166,7 @@ class MainWindow(QMainWindow):
     @Slot()
     def _rename_open_chat(self) -> None:
         if self.chats.open_session:
-            self._show_chats(on=True)
+            self.panes.show_chats(on=True)
             self.panel.edit_title(self.chats.open_session)
 
     @Slot()
@@ -228,6 +224,8 @@ class MainWindow(QMainWindow):
             self._live.hear(event)
             self.chats.hear(event)
             self.controller.hear(event)
+            if self.history is not None and isinstance(event, RowsAppended):
+                self.history.note_change(event.session)
 
     def _settings_changed(self) -> None:
         if not self._is_closing:
@@ -315,15 +313,8 @@ class MainWindow(QMainWindow):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._fit_width()
-
-    def _fit_width(self) -> None:
-        """Show the list of chats beside the chat, or instead of it where there is no room for both."""
-        is_narrow = self.width() < NARROW_PX * self._zoom
-        if is_narrow != self._is_narrow:
-            self._is_narrow = is_narrow
-            self._narrow_shows_chats = False
-        self._lay_out()
+        self.panes.fit(self.width(), self.appearance.theme.zoom)
+        self._reopen_history()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -349,8 +340,6 @@ class MainWindow(QMainWindow):
         actions.stop.triggered.connect(self.controller.stop)
         actions.resume.triggered.connect(self.controller.resume)
         actions.jump_to_latest.triggered.connect(self.page.scroll_to_end)
-        actions.show_chats.triggered.connect(self._toggle_chats)
-        actions.next_pane.triggered.connect(self._focus_next_pane)
         actions.zoom_in.triggered.connect(lambda: self.appearance.zoom_by(1))
         actions.zoom_out.triggered.connect(lambda: self.appearance.zoom_by(-1))
         actions.reset_zoom.triggered.connect(self.appearance.reset_zoom)
@@ -371,7 +360,6 @@ class MainWindow(QMainWindow):
         self.page.banner.button_pressed.connect(self._load_again)
         actions.undo_delete.triggered.connect(self.chats.undo_delete)
         self.chats.failed.connect(self.toast.show_message)
-        self.page.panel_toggled.connect(self._toggle_chats)
         self.page.link_activated.connect(self._open_link)
         self.controller.state_changed.connect(self._update_actions)
         self.controller.failed.connect(self.toast.show_message)
@@ -383,6 +371,15 @@ class MainWindow(QMainWindow):
         self.appearance.changed.connect(self._show_appearance)
         self.appearance.zoomed.connect(self._say_zoom)
         self.appearance.failed.connect(self.toast.show_message)
+
+    def _connect_panes(self) -> None:
+        actions = self.actions_
+        actions.show_chats.triggered.connect(self._toggle_chats)
+        actions.show_history.triggered.connect(self._toggle_history)
+        actions.next_pane.triggered.connect(self._focus_next_pane)
+        self.page.panel_toggled.connect(self._toggle_chats)
+        self.page.history_toggled.connect(self._toggle_history)
+        self.panes.changed.connect(self._tell_panes)
 
     @Slot()
     def _update_actions(self) -> None:
@@ -416,47 +413,80 @@ class MainWindow(QMainWindow):
             self.page.empty.show_practice()
         self.setWindowTitle(f"{title} — {APP_NAME}" if title else APP_NAME)
 
+    # Panes
+
     @Slot()
     def _toggle_chats(self) -> None:
-        self._show_chats(on=not self.panel.isVisible())
+        self.panes.show_chats(on=not self.panes.shows_chats)
         if self.panel.isVisible():
             self.panel.list.setFocus()
         else:
             self.page.composer.field.setFocus()
 
-    def _show_chats(self, *, on: bool) -> None:
-        if self._is_narrow:
-            self._narrow_shows_chats = on
+    @Slot()
+    def _toggle_history(self) -> None:
+        if self.panes.shows_history:
+            self._close_history()
         else:
-            self._state.panel_is_shown = on
-        self._lay_out()
+            self.show_history().take_focus()
+
+    @Slot()
+    def _close_history(self) -> None:
+        self.panes.show_history(on=False)
+        self.page.composer.field.setFocus()
+
+    def show_history(self) -> HistoryPanel:
+        """Show the history of the open chat beside it."""
+        history = self.history = self.history or self._make_history()
+        self.panes.show_history(on=True)
+        return history
+
+    def _reopen_history(self) -> None:
+        """Show the history if it was open last time, once there is a chat and room for it."""
+        wanted = self._state.history_is_shown and not self.panes.is_narrow
+        if wanted and self.history is None and self.chats.open_session:
+            self.show_history()
+
+    def _make_history(self) -> HistoryPanel:
+        from app.ui.history.panel import HistoryPanel
+
+        history = HistoryPanel(self._bridge, self._tasks, self.appearance.theme, self.models.name)
+        history.message_wanted.connect(self.show_message)
+        history.quoted.connect(self._quote)
+        history.branched.connect(self.chats.take_in)
+        history.told.connect(self.toast.show_message)
+        history.closed.connect(self._close_history)
+        history.show_chat(self.chats.open_session)
+        self.panes.add_history(history)
+        return history
+
+    @Slot(str)
+    def _quote(self, text: str) -> None:
+        if self.controller.may_write:
+            self._show_chat_pane()
+            self.page.composer.insert_text(text)
+        else:
+            self.toast.show_message(self.tr("Nothing can be quoted: this chat can only be read here."))
 
     @Slot()
     def _show_chat_pane(self) -> None:
-        self._narrow_shows_chats = False
-        self._lay_out()
+        self.panes.show_page()
         self.page.composer.field.setFocus()
 
-    def _lay_out(self) -> None:
-        shows_chats = self._narrow_shows_chats if self._is_narrow else self._state.panel_is_shown
-        self.panel.setVisible(shows_chats)
-        self.page.setVisible(not (self._is_narrow and shows_chats))
-        self.actions_.show_chats.setChecked(shows_chats)
+    @Slot()
+    def _tell_panes(self) -> None:
+        self.actions_.show_chats.setChecked(self.panes.shows_chats)
+        self.actions_.show_history.setChecked(self.panes.shows_history)
 
     @Slot()
     def _focus_next_pane(self) -> None:
-        if self._is_narrow and self.panel.isVisible():
+        if self.panes.is_narrow and not self.page.isVisible():
             self._show_chat_pane()
             return
-        panes: list[QWidget] = [self.panel.list, self.page.transcript, self.page.composer.field]
-        if self.toast.isVisible():
-            panes.append(self.toast.button)
-        shown = [pane for pane in panes if pane.isVisible()]
-        focused = QApplication.focusWidget()
-        at = next(
-            (n for n, pane in enumerate(shown) if focused is pane or (focused and pane.isAncestorOf(focused))), -1
-        )
-        shown[(at + 1) % len(shown)].setFocus(Qt.FocusReason.ShortcutFocusReason)
+        stops: list[QWidget] = [self.panel.list, self.page.transcript, self.page.composer.field]
+        if self.history is not None:
+            stops += self.history.focus_stops()
+        self.panes.focus_next([*stops, self.toast.button])
 
     @Slot(str)
     def _open_link(self, url: str) -> None:
@@ -519,20 +549,15 @@ class MainWindow(QMainWindow):
         self.page.set_theme(theme)
         if self._picker is not None:
             self._picker.set_theme(theme)
-        if theme.zoom != self._zoom:
-            self._rescale(theme.zoom)
+        if self.history is not None:
+            self.history.set_theme(theme)
+        self.panes.fit(self.width(), theme.zoom)
 
     def _tint_menu_sign(self) -> None:
         """Let the sign of a menu bar that is too long for the window be seen on any ground."""
         sign = self.menuBar().findChild(QToolButton, "qt_menubar_ext_button")
         if sign is not None:
             sign.setIcon(tinted_icon("chevrons-right", self.appearance.theme.text))
-
-    def _rescale(self, zoom: float) -> None:
-        """Give the list of chats the share it had, or the whole window where both no longer fit."""
-        self._zoom = zoom
-        self._fit_width()
-        self._share_width()
 
     @Slot(int)
     def _say_zoom(self, percent: int) -> None:
@@ -543,19 +568,10 @@ class MainWindow(QMainWindow):
         self.resize(*FIRST_SIZE)
         if self._state.geometry:
             self.restoreGeometry(QByteArray(decode_geometry(self._state.geometry)))
-        self._share_width()
-        self._lay_out()
+        self.panes.share()
+        self.panes.lay_out()
         self.page.composer.field.setFocus()
 
     def _keep_window_state(self) -> None:
         self._state.geometry = encode_geometry(bytes(self.saveGeometry().data()))
         save_window_state(self._state_path, self._state)
-
-    def _share_width(self) -> None:
-        width = round(min(max(self._state.panel_width, 180), 480) * self._zoom)
-        self._splitter.setSizes([width, max(300, self.width() - width)])
-
-    @Slot()
-    def _note_panel_width(self) -> None:
-        """Keep how wide the person has made the list of chats, without the zoom."""
-        self._state.panel_width = round(self._splitter.sizes()[0] / self._zoom)

@@ -13,11 +13,13 @@ from pathlib import Path
 
 @dataclass(slots=True)
 class WindowState:
-    """`geometry` is Qt's own form of size, place and screen; `panel_width` is in pixels."""
+    """`geometry` is Qt's own form of size, place and screen; widths are in pixels, without the zoom."""
 
     geometry: str = ""
     panel_width: int = 260
     panel_is_shown: bool = True
+    history_width: int = 340
+    history_is_shown: bool = False
     chat: str = ""
 
 

@@ -38,6 +38,7 @@ class ChatPage(QWidget):
     """One chat as it is shown."""
 
     panel_toggled = Signal()
+    history_toggled = Signal()
     older_wanted = Signal()
     newer_wanted = Signal()
     latest_wanted = Signal()
@@ -63,6 +64,7 @@ class ChatPage(QWidget):
         self.banner = Banner()
         self._header = _Header()
         self._header.panel_button.clicked.connect(self.panel_toggled)
+        self._header.history_button.clicked.connect(self.history_toggled)
         self._header.model.clicked.connect(self.model_pressed)
         content = QWidget()
         self._stack = QStackedLayout(content)
@@ -199,6 +201,10 @@ class _Header(QWidget):
         self.panel_button.setObjectName("flat")
         self.panel_button.setToolTip(self.tr("Show or hide the list of chats"))
         self.panel_button.setAccessibleName(self.tr("List of chats"))
+        self.history_button = QToolButton()
+        self.history_button.setObjectName("flat")
+        self.history_button.setToolTip(self.tr("Show or hide the history (Ctrl+H)"))
+        self.history_button.setAccessibleName(self.tr("History"))
         self.title = _ElidedLabel("chatTitle")
         self.model = ModelButton()
         layout = QHBoxLayout(self)
@@ -207,11 +213,14 @@ class _Header(QWidget):
         layout.addWidget(self.panel_button)
         layout.addWidget(self.title, 1)
         layout.addWidget(self.model)
+        layout.addWidget(self.history_button)
 
     def set_theme(self, theme: Theme) -> None:
         size = theme.px(18)
         self.panel_button.setIcon(tinted_icon("panel-left", theme.muted, size=size))
         self.panel_button.setIconSize(QSize(size, size))
+        self.history_button.setIcon(tinted_icon("history", theme.muted, size=size))
+        self.history_button.setIconSize(QSize(size, size))
         self.model.set_theme(theme)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

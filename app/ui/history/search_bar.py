@@ -3,13 +3,12 @@
 from collections.abc import Iterable
 from typing import Final, cast
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QPointF, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from app.domain.windows import Filters, Role, WindowInfo
 from app.ui.history.wording import kind_words, window_name
-from app.ui.settings.page import QuietCombo
 
 TYPING_MS: Final = 300
 """The search begins once nothing was typed for so long."""
@@ -34,15 +33,14 @@ class SearchBar(QWidget):
         self.field.setAccessibleName(self.tr("Search all windows"))
         self.field.setClearButtonEnabled(True)
         self.field.setMaxLength(MAX_QUERY_CHARS)
-        self.role = QuietCombo(self.tr("Who said it"))
-        self.tool = QuietCombo(self.tr("Which tool was called"))
-        self.window_ = QuietCombo(self.tr("Which window"))
+        self.role = _FilterCombo(self.tr("Who said it"))
+        self.tool = _FilterCombo(self.tr("Which tool was called"))
+        self.window_ = _FilterCombo(self.tr("Which window"))
         self._filters = QWidget()
         line = QHBoxLayout(self._filters)
         line.setContentsMargins(0, 0, 0, 0)
         line.setSpacing(6)
         for combo in (self.role, self.tool, self.window_):
-            combo.setMinimumContentsLength(4)
             line.addWidget(combo, 1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -134,6 +132,33 @@ class SearchBar(QWidget):
             self.list_wanted.emit()
         else:
             self.ask()
+
+
+class _FilterCombo(QComboBox):
+    """A list to choose from, as narrow as need be, with an arrow that the style sheet's frame leaves room for."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.setAccessibleName(name)
+        self.setToolTip(name)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(4)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def choose(self, data: object) -> None:
+        """Show the entry with this data."""
+        self.setCurrentIndex(self.findData(data))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(self.palette().text().color(), 1.5))
+        size = self.fontMetrics().height() / 5
+        middle = QPointF(self.width() - 3 * size, self.height() / 2)
+        points = [QPointF(-size, -size / 2), QPointF(0, size / 2), QPointF(size, -size / 2)]
+        painter.drawPolyline([middle + point for point in points])
+        painter.end()
 
 
 class _Field(QLineEdit):
