@@ -34,6 +34,7 @@ class Actions:
     stop: QAction
     resume: QAction
     jump_to_latest: QAction
+    find_chats: QAction
     show_chats: QAction
     show_history: QAction
     next_pane: QAction
@@ -74,6 +75,7 @@ def make_actions(window: QMainWindow) -> Actions:
         stop=action(_tr("&Stop the reply"), "Esc"),
         resume=action(_tr("&Continue the reply")),
         jump_to_latest=action(_tr("&Jump to latest")),
+        find_chats=action(_tr("Search c&hats"), "Ctrl+K"),
         show_chats=action(_tr("&List of chats"), "F9"),
         show_history=action(_tr("&History"), "Ctrl+H"),
         next_pane=action(_tr("&Next pane"), "F6"),
@@ -109,6 +111,8 @@ def _make_menus(window: QMainWindow, actions: Actions) -> None:
     edit.addActions([actions.cut, actions.copy, actions.copy_plain, actions.paste])
     edit.addSeparator()
     edit.addAction(actions.select_all)
+    edit.addSeparator()
+    edit.addAction(actions.find_chats)
     _follow_focus(edit, actions)
     chat = bar.addMenu(_tr("&Chat"))
     chat.setToolTipsVisible(True)

@@ -1,5 +1,6 @@
 """The list of chats: values only. Chats stand under the day they were last used."""
 
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
@@ -54,12 +55,25 @@ class ChatsModel(QAbstractListModel):
         self._chats: dict[str, ChatSummary] = {}
         self._marks: dict[str, Mark] = {}
         self._entries: list[ChatEntry | GroupEntry] = []
+        self._words: list[str] = []
         self._today = date.today
 
     def set_chats(self, chats: Iterable[ChatSummary]) -> None:
         """Replace the list."""
         self._chats = {chat.id: chat for chat in chats}
         self._rebuild()
+
+    def set_filter(self, text: str) -> None:
+        """Show only chats whose title has every word of `text`, whatever its case and accents; all for none."""
+        words = _folded(text).split()
+        if words != self._words:
+            self._words = words
+            self._rebuild()
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether chats may be left out of the list."""
+        return bool(self._words)
 
     def put_chat(self, chat: ChatSummary) -> None:
         """Add a chat or show what changed of it."""
@@ -105,11 +119,11 @@ class ChatsModel(QAbstractListModel):
         return self._chats.get(session)
 
     def chats(self) -> list[ChatSummary]:
-        """Return all chats in the order shown."""
-        return [entry.summary for entry in self._entries if isinstance(entry, ChatEntry)]
+        """Return all chats in the order shown, also those that the filter leaves out."""
+        return sorted(self._chats.values(), key=lambda chat: chat.updated, reverse=True)
 
     def row_of(self, session: str) -> int | None:
-        """Return where a chat stands."""
+        """Return where a chat stands, None if it is not in the list."""
         for row, entry in enumerate(self._entries):
             if isinstance(entry, ChatEntry) and entry.summary.id == session:
                 return row
@@ -171,7 +185,9 @@ class ChatsModel(QAbstractListModel):
         self.layoutAboutToBeChanged.emit()
         kept = [(index, self.chat_at(index)) for index in self.persistentIndexList()]
         entries: list[ChatEntry | GroupEntry] = []
-        for chat in sorted(self._chats.values(), key=lambda chat: chat.updated, reverse=True):
+        for chat in self.chats():
+            if not self._is_wanted(chat):
+                continue
             group = self._group_of(chat.updated)
             if not entries or group != self._last_group(entries):
                 entries.append(GroupEntry(group))
@@ -181,6 +197,12 @@ class ChatsModel(QAbstractListModel):
             row = self.row_of(chat_or_none.id) if chat_or_none is not None else None
             self.changePersistentIndex(index, self.index(row) if row is not None else QModelIndex())
         self.layoutChanged.emit()
+
+    def _is_wanted(self, chat: ChatSummary) -> bool:
+        if not self._words:
+            return True
+        title = _folded(self.title_of(chat))
+        return all(word in title for word in self._words)
 
     @staticmethod
     def _last_group(entries: list[ChatEntry | GroupEntry]) -> str:
@@ -198,3 +220,11 @@ class ChatsModel(QAbstractListModel):
         if age <= timedelta(30):
             return self.tr("Last 30 days")
         return self.tr("Older")
+
+
+def _folded(text: str) -> str:
+    """Return `text` without case and accents."""
+    if text.isascii():
+        return text.lower()
+    apart = unicodedata.normalize("NFKD", text)
+    return "".join(char for char in apart if not unicodedata.combining(char)).casefold()

@@ -1,27 +1,28 @@
-"""The list of chats on the left: new, open, rename, delete."""
+"""The list of chats on the left: search, new, open, rename, delete."""
 
+from collections.abc import Callable
 from typing import Final
 
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QFont, QKeyEvent, QMouseEvent, QPainter, QPalette
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QAction, QIcon, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QLabel,
     QLineEdit,
-    QListView,
     QMenu,
     QPushButton,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QVBoxLayout,
     QWidget,
 )
 
-from app.ui.chats_model import IS_GROUP_ROLE, MARK_ROLE, ChatsModel, Mark
+from app.ui.chats_list import ChatDelegate, ChatList
+from app.ui.chats_model import ChatsModel
 from app.ui.theme import Theme, tinted_icon
 
 MIN_WIDTH: Final = 180
-_Index = QModelIndex | QPersistentModelIndex
+_ANY_HEIGHT: Final = (1 << 24) - 1
+_TITLES_SHARE: Final = 0.45
+"""Of the height of the list: titles that match get no more where hits in messages stand below them."""
 
 
 class ChatsPanel(QWidget):
@@ -33,6 +34,10 @@ class ChatsPanel(QWidget):
     """A chat was clicked, or Enter pressed on it: the person means to go on in it."""
     delete_requested = Signal(str)
     settings_requested = Signal()
+    search_changed = Signal(str)
+    """What stands in the search field, empty once the search is over. Titles are filtered already."""
+    first_hit_wanted = Signal()
+    """Enter was pressed, and no title matches."""
 
     def __init__(self, model: ChatsModel, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -40,17 +45,35 @@ class ChatsPanel(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setMinimumWidth(MIN_WIDTH)
         self._model = model
+        self._results: QWidget | None = None
+        self._results_view: QAbstractItemView | None = None
+        self._focus_results: Callable[[], bool] | None = None
+        self.search = QLineEdit()
+        self.search.setObjectName("chatSearch")
+        self.search.setPlaceholderText(self.tr("Search chats"))
+        self.search.setAccessibleName(self.tr("Search chats"))
+        self.search.textChanged.connect(self._search)
+        self.search.installEventFilter(self)
+        self._search_sign = self.search.addAction(QIcon(), QLineEdit.ActionPosition.LeadingPosition)
+        self._search_sign.setText(self.tr("Search chats"))
+        self._search_sign.triggered.connect(self.focus_search)
+        self._clear: QAction | None = None
+        self._no_title = QLabel(self.tr("No chat is called that."))
+        self._no_title.setObjectName("mutedText")
+        self._no_title.setWordWrap(True)
+        self._no_title.hide()
         self._new = QPushButton(self.tr("New chat"))
         self._new.setObjectName("newChat")
         self._new.clicked.connect(self.new_requested)
+        self._new.clicked.connect(self.end_search)
         self.settings = QPushButton(self.tr("Settings"))
         self.settings.setObjectName("newChat")
         self.settings.clicked.connect(self.settings_requested)
-        self.list = _ChatList()
+        self.list = ChatList()
         self.list.setObjectName("chatList")
         self.list.setAccessibleName(self.tr("Chats"))
         self.list.setModel(model)
-        self._delegate = _ChatDelegate(theme, self.list)
+        self._delegate = ChatDelegate(theme, self.list)
         self.list.setItemDelegate(self._delegate)
         self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.list.customContextMenuRequested.connect(self._show_menu)
@@ -58,10 +81,14 @@ class ChatsPanel(QWidget):
         self.list.clicked.connect(self.clicked)
         self.list.activated.connect(self.clicked)
         self.list.selectionModel().currentChanged.connect(self._current_changed)
-        layout = QVBoxLayout(self)
+        self.list.installEventFilter(self)
+        model.layoutChanged.connect(self._fit_list)
+        layout = self._layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 8, 8, 8)
         layout.setSpacing(8)
+        layout.addWidget(self.search)
         layout.addWidget(self._new)
+        layout.addWidget(self._no_title)
         layout.addWidget(self.list, 1)
         layout.addWidget(self.settings)
         self.set_theme(theme)
@@ -73,9 +100,145 @@ class ChatsPanel(QWidget):
         self._new.setIconSize(QSize(size, size))
         self.settings.setIcon(tinted_icon("settings", theme.text, size=size))
         self.settings.setIconSize(QSize(size, size))
+        self._theme = theme
+        self._search_sign.setIcon(tinted_icon("search", theme.muted, size=size))
+        if self._clear is not None:
+            self._clear.setIcon(tinted_icon("x", theme.muted, size=size))
+        self._no_title.setContentsMargins(theme.px(10), 0, 0, 0)
         self.list.scheduleDelayedItemsLayout()
         self._delegate.theme = theme
         self.list.viewport().update()
+        self._fit_list()
+
+    # Searching
+
+    @property
+    def is_searching(self) -> bool:
+        """Whether something stands in the search field."""
+        return bool(self.search.text().strip())
+
+    @Slot()
+    def focus_search(self) -> None:
+        """Go to the search field; what stands in it is chosen, to be typed over."""
+        self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.search.selectAll()
+
+    @Slot()
+    def end_search(self) -> None:
+        """Show all chats again."""
+        self.search.clear()
+
+    def show_results(self, results: QWidget, view: QAbstractItemView, focus_first: Callable[[], bool]) -> None:
+        """Show `results` below the titles whenever something is searched for; `view` is the list in it."""
+        self._results, self._results_view, self._focus_results = results, view, focus_first
+        self._layout.insertWidget(self._layout.indexOf(self.list) + 1, results, 1)
+        view.installEventFilter(self)
+        results.setVisible(self.is_searching)
+        self._fit_list()
+
+    @Slot(str)
+    def _search(self, text: str) -> None:
+        self._show_clear(on=bool(text))
+        self._model.set_filter(text)
+        self.search_changed.emit(text.strip())
+        if self._results is not None:
+            self._results.setVisible(self.is_searching)
+        self._fit_list()
+        if not self.is_searching and self.list.currentIndex().isValid():
+            self.list.scrollTo(self.list.currentIndex())
+
+    def _show_clear(self, *, on: bool) -> None:
+        if on and self._clear is None:
+            icon = tinted_icon("x", self._theme.muted, size=self._theme.px(16))
+            self._clear = self.search.addAction(icon, QLineEdit.ActionPosition.TrailingPosition)
+            self._clear.setText(self.tr("End the search"))
+            self._clear.triggered.connect(self.end_search)
+        if self._clear is not None:
+            self._clear.setVisible(on)
+
+    @Slot()
+    def _fit_list(self) -> None:
+        """Give titles that match the room they need, and the rest to what stands below."""
+        rows = self._model.rowCount() if self.is_searching else 1
+        self._no_title.setVisible(rows == 0)
+        self.list.setVisible(rows > 0)
+        if not self.is_searching or self._results is None:
+            self.list.setMinimumHeight(0)
+            self.list.setMaximumHeight(_ANY_HEIGHT)
+            return
+        most = round(_TITLES_SHARE * (self.height() - self.search.height() - self._new.height()))
+        needed = 0
+        for row in range(rows):
+            needed += self.list.sizeHintForRow(row)
+            if needed >= most:
+                break
+        self.list.setFixedHeight(max(1, min(needed, most)))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_list()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape and self._may_end_search(watched):
+            if event.type() == QEvent.Type.ShortcutOverride:
+                event.accept()
+                return True
+            if event.type() == QEvent.Type.KeyPress:
+                self.end_search()
+                self.list.setFocus(Qt.FocusReason.ShortcutFocusReason)
+                return True
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and _is_plain(event):
+            return self._press(watched, Qt.Key(event.key()))
+        return super().eventFilter(watched, event)
+
+    def _may_end_search(self, watched: QObject) -> bool:
+        is_editing = self.list.state() == QAbstractItemView.State.EditingState
+        return bool(self.search.text()) and not (watched is self.list and is_editing)
+
+    def _press(self, watched: QObject, key: Qt.Key) -> bool:
+        """Go from the field to the titles and on to the hits, and back; return whether the key was for that."""
+        match key:
+            case Qt.Key.Key_Down if watched is self.search:
+                return self._focus_titles() or self._focus_hits()
+            case Qt.Key.Key_Return | Qt.Key.Key_Enter if watched is self.search and self.is_searching:
+                self._open_first()
+                return True
+            case Qt.Key.Key_Down if watched is self.list and self.is_searching:
+                is_last = self.list.currentIndex().row() >= self._model.rowCount() - 1
+                return is_last and self._focus_hits()
+            case Qt.Key.Key_Up if watched is self.list and _is_first(self.list):
+                self.search.setFocus(Qt.FocusReason.BacktabFocusReason)
+                return True
+            case Qt.Key.Key_Up if (
+                watched is self._results_view and self._results_view and _is_first(self._results_view)
+            ):
+                if not self._focus_titles():
+                    self.search.setFocus(Qt.FocusReason.BacktabFocusReason)
+                return True
+            case _:
+                return False
+
+    def _focus_titles(self) -> bool:
+        if self._model.rowCount() == 0:
+            return False
+        if not self.list.currentIndex().isValid():
+            # The first row is a heading.
+            self.list.setCurrentIndex(self._model.index(1))
+        self.list.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        return True
+
+    def _focus_hits(self) -> bool:
+        return self._focus_results is not None and self._focus_results()
+
+    def _open_first(self) -> None:
+        chat = self._model.chat_at(self._model.index(1)) if self._model.rowCount() else None
+        if chat is None:
+            self.first_hit_wanted.emit()
+            return
+        self.open_requested.emit(chat.id)
+        self.clicked.emit()
+
+    # The list
 
     def select(self, session: str) -> None:
         """Show which chat is open, without asking to open it."""
@@ -91,6 +254,8 @@ class ChatsPanel(QWidget):
 
     def edit_title(self, session: str) -> None:
         """Let the person rename a chat in place."""
+        if self._model.row_of(session) is None:
+            self.end_search()
         row = self._model.row_of(session)
         if row is not None:
             index = self._model.index(row)
@@ -122,117 +287,11 @@ class ChatsPanel(QWidget):
         menu.popup(self.list.viewport().mapToGlobal(pos))
 
 
-class _ChatList(QListView):
-    """Rows are chosen by click and arrows, renamed by F2; Delete asks to delete."""
-
-    delete_pressed = Signal()
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setMouseTracking(True)
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        # The right button asks about a chat; it doesn't open it.
-        if event.button() != Qt.MouseButton.RightButton:
-            super().mousePressEvent(event)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
-            self.delete_pressed.emit()
-            return
-        super().keyPressEvent(event)
+def _is_plain(event: QKeyEvent) -> bool:
+    # Arrows count as keys of the keypad on some systems.
+    return not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
 
 
-class _ChatDelegate(QStyledItemDelegate):
-    """Paints headings small and quiet, chats as rounded rows with their mark at the right."""
-
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.theme = theme
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
-        line = option.fontMetrics.height()
-        return QSize(80, line + self.theme.px(14 if index.data(IS_GROUP_ROLE) else 16))
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if index.data(IS_GROUP_ROLE):
-            self._paint_group(painter, option, str(index.data()))
-        else:
-            self._paint_chat(painter, option, str(index.data()), Mark(index.data(MARK_ROLE) or ""))
-        painter.restore()
-
-    def setEditorData(self, editor: QWidget, index: _Index) -> None:
-        """Fill the editor, but never over what the person has typed."""
-        if not (isinstance(editor, QLineEdit) and editor.isModified()):
-            super().setEditorData(editor, index)
-
-    def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, _index: _Index) -> None:
-        editor.setGeometry(option.rect.adjusted(2, 2, -2, -2))
-
-    def _paint_group(self, painter: QPainter, option: QStyleOptionViewItem, title: str) -> None:
-        font = QFont(option.font)
-        font.setPointSizeF(font.pointSizeF() * 0.88)
-        font.setBold(True)
-        painter.setFont(font)
-        painter.setPen(self.theme.muted)
-        rect = option.rect.adjusted(10, 6, -8, 0)
-        painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, title)
-
-    def _paint_chat(self, painter: QPainter, option: QStyleOptionViewItem, title: str, mark: Mark) -> None:
-        rect = option.rect.adjusted(1, 1, -1, -1)
-        is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
-        background: QColor | None = None
-        if is_selected:
-            background = self.theme.selection
-        elif option.state & QStyle.StateFlag.State_MouseOver:
-            background = self.theme.hover
-        if background is not None:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(background)
-            painter.drawRoundedRect(rect, 6, 6)
-        if option.state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(self.theme.accent)
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(rect, 6, 6)
-        text_rect = rect.adjusted(10, 0, -10, 0)
-        if mark:
-            self._paint_mark(painter, text_rect, mark)
-            text_rect.setRight(text_rect.right() - self.theme.px(18))
-        font = QFont(option.font)
-        font.setBold(mark is Mark.UNREAD)
-        painter.setFont(font)
-        painter.setPen(self.theme.selection_text if is_selected else option.palette.color(QPalette.ColorRole.Text))
-        shown = painter.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, text_rect.width())
-        painter.drawText(text_rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
-
-    def _paint_mark(self, painter: QPainter, rect: QRect, mark: Mark) -> None:
-        """Three dots while streaming, one when unread, an exclamation mark after an error: shape, not colour alone."""
-        middle = rect.center().y() + 1
-        painter.setPen(Qt.PenStyle.NoPen)
-        if mark is Mark.STREAMING:
-            painter.setBrush(self.theme.accent)
-            size, gap = self.theme.px(2), self.theme.px(6)
-            for step in range(3):
-                painter.drawEllipse(QPoint(rect.right() + (step - 2) * gap, middle), size, size)
-        elif mark is Mark.UNREAD:
-            painter.setBrush(self.theme.accent)
-            size = self.theme.px(4)
-            painter.drawEllipse(QPoint(rect.right() - size + 1, middle), size, size)
-        else:
-            font = painter.font()
-            font.setBold(True)
-            painter.setFont(font)
-            painter.setPen(self.theme.error)
-            painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, "!")
-
-    def helpEvent(self, event: QEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: _Index) -> bool:
-        """Show the whole title where it does not fit."""
-        width = option.fontMetrics.horizontalAdvance(str(index.data()))
-        if width <= option.rect.width() - 40:
-            return False
-        return super().helpEvent(event, view, option, index)  # type: ignore[arg-type]
+def _is_first(view: QAbstractItemView) -> bool:
+    """Whether nothing that can be chosen stands above the current row: the first is a heading."""
+    return view.currentIndex().row() <= 1

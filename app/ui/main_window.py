@@ -38,6 +38,7 @@ from app.ui.window_state import (
 
 if TYPE_CHECKING:  # Made when it is first opened.
     from app.ui.chat.slash_commands import TypedCommand
+    from app.ui.chat_search import ChatSearch
     from app.ui.history.panel import HistoryPanel
     from app.ui.picker.panel import ModelPicker
     from app.ui.settings.window import SettingsWindow
@@ -78,6 +79,7 @@ class MainWindow(QMainWindow):
         self.page = ChatPage(theme)
         self._picker: ModelPicker | None = None
         self._settings: SettingsWindow | None = None
+        self._chat_search: ChatSearch | None = None
         self._commands: TypedCommands | None = None
         self.history: HistoryPanel | None = None
         self.panes = Panes(self.panel, self.page, self._state, theme.zoom)
@@ -223,6 +225,8 @@ class MainWindow(QMainWindow):
                 continue
             self._live.hear(event)
             self.chats.hear(event)
+            if self._chat_search is not None:
+                self._chat_search.hear(event)
             self.controller.hear(event)
             if self.history is not None and isinstance(event, RowsAppended):
                 self.history.note_change(event.session)
@@ -290,6 +294,37 @@ class MainWindow(QMainWindow):
         if self.chats.open_session and ref != self.chats.open_model():
             self.models.choose(self.chats.open_session, ref, for_new_chats=self.page.shows_empty)
 
+    # Searching all chats
+
+    @Slot()
+    def _find_chats(self) -> None:
+        self._show_chats(on=True)
+        self.panel.focus_search()
+
+    @Slot(str)
+    def _search_chats(self, text: str) -> None:
+        if text and self._chat_search is None:
+            self._chat_search = self._make_chat_search()
+        if self._chat_search is not None:
+            self._chat_search.search(text)
+
+    @Slot(str)
+    def _show_more_hits(self, session: str) -> None:
+        self._show_chat_pane()
+        self.chats.open(session)
+
+    def _make_chat_search(self) -> ChatSearch:
+        from app.ui.chat_search import ChatSearch
+
+        search = ChatSearch(self._bridge, self._tasks, self.appearance.theme, self)
+        results = search.results
+        results.hit_chosen.connect(self.show_message)
+        results.more_chosen.connect(self._show_more_hits)
+        self.panel.show_results(results, results.list, results.focus_first)
+        self.panel.first_hit_wanted.connect(results.choose_first)
+        self.chats.deleted.connect(lambda session, _title: search.forget(session))
+        return search
+
     @Slot()
     def _show_models(self) -> None:
         """Show what has changed about the models."""
@@ -347,6 +382,7 @@ class MainWindow(QMainWindow):
         self.panel.new_requested.connect(self.chats.new)
         self.panel.open_requested.connect(self.chats.open)
         self.panel.clicked.connect(self._show_chat_pane)
+        self.panel.search_changed.connect(self._search_chats)
         self.panel.delete_requested.connect(self._delete_chat)
         self.panel.settings_requested.connect(self.show_settings)
         self.chats.open_changed.connect(self._show_chat)
@@ -374,6 +410,7 @@ class MainWindow(QMainWindow):
 
     def _connect_panes(self) -> None:
         actions = self.actions_
+        actions.find_chats.triggered.connect(self._find_chats)
         actions.show_chats.triggered.connect(self._toggle_chats)
         actions.show_history.triggered.connect(self._toggle_history)
         actions.next_pane.triggered.connect(self._focus_next_pane)
@@ -546,6 +583,8 @@ class MainWindow(QMainWindow):
         theme = self.appearance.theme
         self._tint_menu_sign()
         self.panel.set_theme(theme)
+        if self._chat_search is not None:
+            self._chat_search.results.set_theme(theme)
         self.page.set_theme(theme)
         if self._picker is not None:
             self._picker.set_theme(theme)
