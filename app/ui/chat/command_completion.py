@@ -73,7 +73,7 @@ class CommandCompletion(QObject):
             self.popup.step(_STEPS[key])
             self._announce()
         elif key is Qt.Key.Key_Escape or command is None:
-            self._is_dismissed = True
+            self._is_dismissed = self._field.toPlainText().startswith("/")
             self.popup.hide()
         elif key is not Qt.Key.Key_Tab and command.name == self._field.toPlainText() and not command.argument:
             self.popup.hide()

@@ -119,9 +119,11 @@ class _CommandDelegate(QStyledItemDelegate):
         name, text = self._rects(option, index)
         painter.setFont(_bold(option.font))
         painter.setPen(option.palette.color(role.HighlightedText if is_current else role.Text))
-        painter.drawText(name, Qt.AlignmentFlag.AlignLeft, typed_name(command))
+        painter.drawText(name, Qt.AlignmentFlag.AlignLeft, command.name)
+        name.setLeft(name.left() + QFontMetrics(_bold(option.font)).horizontalAdvance(f"{command.name} "))
         painter.setFont(option.font)
         painter.setPen(option.palette.color(role.HighlightedText if is_current else role.PlaceholderText))
+        painter.drawText(name, Qt.AlignmentFlag.AlignLeft, command.argument)
         painter.drawText(text, _WRAPS, command.text)
         painter.restore()
 

@@ -1,0 +1,244 @@
+"""Calls of tools in the transcript: what a card says, how it opens, what is copied of it."""
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QLocale, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from app.domain.rows import Blob, RequestInfo, Row, TextPart, ToolPart, ToolState
+from app.ui.chat.accessible import accessible_name
+from app.ui.chat.items import CallState, Item, Section, Speaker, ToolCall
+from app.ui.chat.row_items import item_of
+from app.ui.chat.style import make_style
+from app.ui.chat.targets import TargetKind
+from app.ui.chat.tool_card import ToolCards
+from app.ui.chat.tool_text import MOST_CHARS, card_blocks, headline, markdown, remainder, summary, trouble
+from app.ui.chat.transcript_model import RowKind
+from app.ui.chat.transcript_view import TranscriptView
+from app.ui.theme import load_theme
+from tests.ui.chat.conftest import Driver
+
+SEARCH = {"action": "search", "query": "temple", "limit": 10}
+DONE = ToolCall("c1", "session_history", "done", SEARCH, {"hits": [{"item": "#5"}]})
+
+
+def _item(*sections: Section | ToolCall, streaming: bool = False) -> Item:
+    made = [Section("tool", "", each) if isinstance(each, ToolCall) else each for each in sections]
+    return Item("a", Speaker.ASSISTANT, "Model", sections=made, streaming=streaming)
+
+
+def _text(words: str) -> Section:
+    return Section("text", words)
+
+
+def _kinds(view: TranscriptView) -> list[RowKind]:
+    return [row.kind for row in view.nodes[0].rows]
+
+
+# What it says
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ("running", "running…"),
+        ("done", "done"),
+        ("failed", "failed"),
+        ("interrupted", "interrupted"),
+        ("denied", "not allowed"),
+    ],
+)
+def test_a_call_says_its_name_its_arguments_and_its_state_in_words(state: CallState, words: str) -> None:
+    assert headline(replace(DONE, state=state)) == f"session_history · search “temple” · limit: 10 · {words}"
+
+
+def test_how_long_a_call_took_is_told_if_it_was_seen() -> None:
+    seconds = QLocale().toString(1.5, "f", 1)
+    assert headline(replace(DONE, seconds=1.46)).endswith(f"done · {seconds} s")
+    assert headline(replace(DONE, seconds=0.01)).endswith("done")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (None, ""),
+        ({}, ""),
+        ("loose text\nof a model", "loose text of a model"),
+        ({"path": "/notes.md", "text": ""}, "“/notes.md”"),
+        ({"query": "temple", "action": "search"}, "“temple” · search"),
+        ({"action": "not a word"}, "“not a word”"),
+        ({"deep": {"a": 1}, "is_new": False}, "is_new: false"),
+        (["a", "b"], ""),
+    ],
+)
+def test_the_arguments_make_one_short_line(arguments: object, line: str) -> None:
+    assert summary(replace(DONE, arguments=arguments)) == line
+
+
+def test_a_hostile_name_stays_in_its_line() -> None:
+    assert "\n" not in headline(ToolCall("c", "a\nb\u202e" + "x" * 500, "done", {"q": "y\n" * 9_000}))
+    assert len(headline(ToolCall("c", "x" * 500, "done", {"q": "y" * 9_000}))) < 200
+
+
+def test_a_failure_says_why_in_its_first_words() -> None:
+    assert trouble(replace(DONE, state="failed", output="no such\nwindow")) == "no such window"
+    assert (
+        trouble(replace(DONE, state="denied", output={"error": "stale", "message": "Start again."})) == "Start again."
+    )
+    assert trouble(replace(DONE, state="failed", output={"error": {"kind": "stale"}})).startswith("error:")
+    assert trouble(DONE) == ""
+
+
+def test_only_the_begin_of_a_huge_result_is_shown_and_the_rest_is_counted() -> None:
+    huge = replace(DONE, output="x" * 20_000_000)
+    assert len(card_blocks(huge, is_whole=True)[1].code) == MOST_CHARS
+    assert len(card_blocks(huge, is_whole=False)[1].code) < 2_000
+    assert QLocale().toString(20_000_000 - MOST_CHARS) in remainder(huge)
+    assert len(markdown(huge)) < MOST_CHARS + 1_000
+    assert remainder(DONE) == ""
+
+
+def test_a_result_with_fences_is_fenced_by_more() -> None:
+    assert markdown(replace(DONE, output="```\nrm\n````\n")).count("`````") == 2
+
+
+# Rows of history
+
+
+def _row(*parts: TextPart | ToolPart) -> Row:
+    return Row(id="a", session="s", seq=1, role="assistant", parts=parts, request=RequestInfo(provider="p", model="m"))
+
+
+@pytest.mark.parametrize(
+    ("state", "shown"),
+    [
+        ("done", "done"),
+        ("failed", "failed"),
+        ("denied", "denied"),
+        ("interrupted", "interrupted"),
+        ("pending", "interrupted"),
+    ],
+)
+def test_a_row_shows_its_calls_between_its_texts(state: ToolState, shown: CallState) -> None:
+    call = ToolPart(call_id="c1", name="memory", input={"command": "view"}, state=state, output="notes")
+    item = item_of(_row(TextPart(text="before"), call, TextPart(text="after")), str)
+    assert item is not None
+    assert [section.kind for section in item.sections] == ["text", "tool", "text"]
+    tool = item.sections[1].tool
+    assert tool is not None
+    assert (tool.name, tool.state, tool.output) == ("memory", shown, "notes")
+
+
+def test_a_result_that_is_kept_apart_says_how_long_it_is() -> None:
+    call = ToolPart(call_id="c1", name="t", state="done", output="a…b", output_blob=Blob(sha256="0", bytes=20_000_000))
+    item = item_of(_row(call), str)
+    assert item is not None
+    assert item.sections[0].tool is not None
+    assert QLocale().formattedDataSize(20_000_000) in remainder(item.sections[0].tool)
+
+
+# On screen
+
+
+def test_a_card_is_closed_until_it_is_clicked(view: TranscriptView, driver: Driver) -> None:
+    view.set_items([_item(_text("before"), DONE, _text("after"))], more_above=False)
+    closed = [RowKind.HEADER, RowKind.BLOCK, RowKind.TOOL, RowKind.BLOCK]
+    assert _kinds(view) == closed
+    driver.click(TargetKind.FOLD)
+    assert _kinds(view) == [*closed[:3], RowKind.BLOCK, RowKind.BLOCK, RowKind.BLOCK]
+    codes = [row.block.code for row in view.nodes[0].rows if row.block is not None and row.block.code]
+    assert codes == ["action: search\nquery: temple\nlimit: 10", "hits:\n  - item: #5"]
+    driver.click(TargetKind.FOLD)
+    assert _kinds(view) == closed
+
+
+def test_the_keys_open_a_card_and_show_more_of_it(view: TranscriptView, driver: Driver) -> None:
+    long = replace(DONE, output="\n".join(f"line {number}" for number in range(1_000)))
+    view.set_items([_item(long)], more_above=False)
+    view.setFocus()
+    QTest.keyClick(view, Qt.Key.Key_Tab)
+    QTest.keyClick(view, Qt.Key.Key_Return)
+    assert RowKind.MORE in _kinds(view)
+    view.scroll_to_end()
+    for _ in range(4):
+        found = view._focus.current()
+        if found is not None and found[1].kind is TargetKind.MORE:
+            break
+        QTest.keyClick(view, Qt.Key.Key_Tab)
+    QTest.keyClick(view, Qt.Key.Key_Space)
+    shown = [row.block.code for row in view.nodes[0].rows if row.block is not None]
+    assert shown[1].endswith("line 399")
+    assert not [target for _, target in view.on_screen.targets() if target.kind is TargetKind.MORE]
+    assert "more characters are not shown here" in view.nodes[0].text_of(0)
+
+
+def test_what_is_said_aloud_holds_the_call_and_its_result_only_while_it_is_open(
+    view: TranscriptView, driver: Driver
+) -> None:
+    view.set_items([_item(_text("before"), DONE)], more_above=False)
+    assert "[session_history · search “temple” · limit: 10 · done]" in accessible_name(view.nodes[0])
+    assert "hits" not in accessible_name(view.nodes[0])
+    assert driver.target(TargetKind.FOLD)[1].name.startswith("session_history · search “temple”")
+    driver.click(TargetKind.FOLD)
+    assert "item: #5" in accessible_name(view.nodes[0])
+
+
+def test_an_open_card_is_copied_as_markdown_with_arguments_and_result(view: TranscriptView, driver: Driver) -> None:
+    view.set_items([_item(_text("before"), DONE, _text("after"))], more_above=False)
+    view.copy_item("a")
+    board = QGuiApplication.clipboard()
+    assert board.text() == "before\n\n[session_history · search “temple” · limit: 10 · done]\n\nafter"
+    driver.click(TargetKind.FOLD)
+    view.select_all()
+    view.copy()
+    assert board.text() == (
+        "before\n\n**Tool: session_history** (done)\n\n"
+        "Arguments:\n\n```\naction: search\nquery: temple\nlimit: 10\n```\n\n"
+        "Result:\n\n```\nhits:\n  - item: #5\n```\n\nafter"
+    )
+    view.copy_item("a")
+    html = board.mimeData().html()
+    assert "session_history" in html
+    assert "item: #5" in html
+
+
+def test_a_running_call_is_settled_in_place_and_stays_open(view: TranscriptView, driver: Driver) -> None:
+    running = replace(DONE, state="running", output=None)
+    view.set_items([_item(_text("before"), running, streaming=True)], more_above=False)
+    driver.click(TargetKind.FOLD)
+    view.update_item(_item(_text("before"), replace(DONE, seconds=2.0), streaming=True))
+    view.append_delta("a", "text", "after")
+    driver.wait_for(lambda: not driver.is_behind() and "after" in driver.sections("a"))
+    view.update_item(_item(_text("before"), DONE, _text("after")))
+    assert not view.nodes[0].is_folded(1)
+    assert "item: #5" in view.nodes[0].text_of(1)
+    seconds = QLocale().toString(2.0, "f", 1)
+    assert f"done · {seconds} s" in view.nodes[0].text_of(1), "its row does not say how long it took"
+    assert view.nodes[0].text_of(0) == "before"
+
+
+def test_the_arguments_go_below_the_name_where_a_card_is_narrow(qapp: QApplication) -> None:
+    style, cards = make_style(load_theme(dark=False), QApplication.font()), ToolCards()
+    assert cards.height(style, DONE, 700) < cards.height(style, DONE, 220)
+    failed = replace(DONE, state="failed", output="no such window")
+    assert cards.height(style, failed, 700) > cards.height(style, DONE, 700)
+    assert cards.height(style, replace(DONE, arguments=None), 220) == cards.height(style, DONE, 700)
+
+
+@pytest.mark.parametrize("is_dark", [False, True])
+@pytest.mark.parametrize("width", [320, 900])
+def test_every_state_can_be_painted(view: TranscriptView, *, is_dark: bool, width: int) -> None:
+    states: list[CallState] = ["running", "done", "failed", "interrupted", "denied"]
+    calls = [replace(DONE, call_id=state, state=state, output="why\n" * 2_000) for state in states]
+    view.resize(width, 900)
+    view.set_theme(load_theme(dark=is_dark))
+    view.set_items([_item(*calls, streaming=True)], more_above=False)
+    for at in range(len(calls)):
+        view.model.toggle_fold(view.nodes[0], at)
+    view.sync()
+    image = view.grab().toImage()
+    colours = {image.pixelColor(x, y).name() for x in range(0, width, 3) for y in range(0, 900, 3)}
+    assert len(colours) > 5
