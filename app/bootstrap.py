@@ -28,7 +28,9 @@ from app.ui.single_instance import InstanceServer, ask_running_instance
 
 if TYPE_CHECKING:  # Built on the engine's thread after the first paint: it loads pydantic.
     from app.domain.events import Emit
+    from app.history.files import ChatFiles
     from app.session.manager import SessionManager
+    from app.tools.base import Tool
 
 log = logging.getLogger(__name__)
 
@@ -139,6 +141,7 @@ class Program:
 def make_manager(options: Options, emit: "Emit", on_failure: OnFailure, log_: Log) -> "SessionManager":
     """Build everything below the interface. Runs on the engine's thread."""
     from app.budget.tokens import TokenCounter
+    from app.history.cursor import CursorKey, Cursors
     from app.history.library import Library
     from app.providers.practice.provider import PracticeProvider
     from app.providers.registry import Registry
@@ -147,8 +150,10 @@ def make_manager(options: Options, emit: "Emit", on_failure: OnFailure, log_: Lo
     from app.session.manager import SessionManager
     from app.settings.key_store import KeyringStore
     from app.settings.secrets import Secrets
+    from app.tools.session_history import SessionHistoryTool
 
-    practice = PracticeProvider(TokenCounter(), words_per_second=options.words_per_second)
+    counter = TokenCounter()
+    practice = PracticeProvider(counter, words_per_second=options.words_per_second)
     registry = Registry()
     clock = SystemClock()
     secrets = Secrets(KeyringStore(), file=options.data_dir / "keys.json", environ=os.environ)
@@ -157,6 +162,11 @@ def make_manager(options: Options, emit: "Emit", on_failure: OnFailure, log_: Lo
     connections = Connections(
         options.data_dir, registry=registry, built_in=[practice], secrets=secrets, emit=emit, clock=clock, tasks=tasks
     )
+    cursors = Cursors(CursorKey(options.data_dir / "cursor.key"))
+
+    def make_tools(files: "ChatFiles", session: str) -> "tuple[Tool, ...]":
+        return (SessionHistoryTool(files, session=session, cursors=cursors, counter=counter, clock=clock),)
+
     env = SessionEnv(
         providers=registry,
         emit=emit,
@@ -164,6 +174,8 @@ def make_manager(options: Options, emit: "Emit", on_failure: OnFailure, log_: Lo
         new_id=new_id,
         tasks=tasks,
         random=random.random,
+        counter=counter,
+        make_tools=make_tools,
         settings=lambda: connections.current,
     )
     return SessionManager(env, Library(options.data_dir), connections)

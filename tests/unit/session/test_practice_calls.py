@@ -68,4 +68,4 @@ async def test_after_a_reset_the_practice_model_knows_nothing_of_before(program:
     after = chat.rows()[-1].usage
     assert before is not None
     assert after is not None
-    assert (before.input, after.input) == (11, 9)
+    assert (before.input, after.input) == (12, 9)
