@@ -298,7 +298,7 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _find_chats(self) -> None:
-        self._show_chats(on=True)
+        self.panes.show_chats(on=True)
         self.panel.focus_search()
 
     @Slot(str)
