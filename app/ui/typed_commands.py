@@ -43,6 +43,10 @@ class TypedCommands(QObject):
                 self._chats.rename(self._chats.open_session, typed.argument)
             case CommandAction.TITLE:
                 self._actions.rename.trigger()
+            case CommandAction.HISTORY if self._actions.show_history.isChecked():
+                pass
+            case CommandAction.HISTORY:
+                self._actions.show_history.trigger()
             case CommandAction.HELP:
                 self._composer.show_commands()
             case _:

@@ -195,3 +195,13 @@ def test_the_list_stands_above_the_field_within_the_window(desk: Desk, width: in
     bar = popup.list.verticalScrollBar()
     assert bar.maximum() == 0, "every command finds room"
     desk.window.page.composer.set_text("")
+
+
+def test_history_is_shown_beside_the_chat_and_stays(desk: Desk) -> None:
+    desk.provider.play(reply("ok"))
+    desk.say("hi")
+    for _ in range(2):
+        desk.window.page.composer.set_text("/history")
+        desk.window.page.composer.submit()
+        desk.until(lambda: desk.window.panes.shows_history)
+        assert desk.window.page.composer.text() == ""
