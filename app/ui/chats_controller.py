@@ -9,7 +9,16 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.aio import TaskSet
 from app.domain.errors import ChatNotFound, KnownError
-from app.domain.events import ChatChanged, ReplyUnsaved, RowsAppended, SessionBroke, SessionEvent, StateChanged
+from app.domain.events import (
+    ChatBranched,
+    ChatChanged,
+    ChatCopying,
+    ReplyUnsaved,
+    RowsAppended,
+    SessionBroke,
+    SessionEvent,
+    StateChanged,
+)
 from app.ui.bridge import Bridge
 from app.ui.chats_model import ChatsModel, Mark
 from app.ui.models_controller import ModelsController
@@ -33,6 +42,8 @@ class ChatsController(QObject):
     """Id of a chat that left the trash."""
     failed = Signal(str)
     """A sentence for people about something that could not be done."""
+    told = Signal(str)
+    """A sentence for people about something that is being done, or of what came of it."""
 
     def __init__(self, model: ChatsModel, models: ModelsController, bridge: Bridge, tasks: TaskSet) -> None:
         super().__init__(model)
@@ -142,6 +153,14 @@ class ChatsController(QObject):
                 if self._model.find(event.session) is not None:
                     self._model.put_chat(event.summary)
                 self.title_changed.emit()
+            case ChatBranched():
+                self._changes += 1
+                self._model.put_chat(event.summary)
+                if sentence := self._left_out(event):
+                    self.told.emit(sentence)
+            case ChatCopying():
+                percent = 100 * event.copied_bytes // max(1, event.total_bytes)
+                self.told.emit(self.tr("The chat is being copied: {percent} %").format(percent=percent))
             case StateChanged():
                 if event.state.is_active:
                     self._model.set_mark(event.session, Mark.STREAMING)
@@ -153,6 +172,17 @@ class ChatsController(QObject):
                 self._model.set_mark(event.session, Mark.ERROR)
             case _:
                 pass
+
+    def _left_out(self, event: ChatBranched) -> str:
+        """Return what the new chat lacks of the old one, empty if it has all of it."""
+        sentences = [
+            (event.damaged, self.tr("damaged entries: {count}")),
+            (event.oversized, self.tr("entries too long to be read: {count}")),
+            (event.missing_files, self.tr("files that were gone: {count}")),
+        ]
+        left = ", ".join(text.format(count=count) for count, text in sentences if count)
+        text = self.tr("The new chat was made without what can't be read of the old one: {left}.")
+        return text.format(left=left) if left else ""
 
     async def _create(self) -> None:
         try:

@@ -396,6 +396,7 @@ class MainWindow(QMainWindow):
         self.page.banner.button_pressed.connect(self._load_again)
         actions.undo_delete.triggered.connect(self.chats.undo_delete)
         self.chats.failed.connect(self.toast.show_message)
+        self.chats.told.connect(self.toast.show_message)
         self.page.link_activated.connect(self._open_link)
         self.controller.state_changed.connect(self._update_actions)
         self.controller.failed.connect(self.toast.show_message)
