@@ -108,14 +108,13 @@ class CursorKey:
 
     def _make(self) -> bytes:
         fresh = secrets.token_bytes(KEY_BYTES)
-        try:
-            if self._path.exists():
-                write_atomic(self._path, fresh)
-            else:
-                _write_first(self._path, fresh)
-        except (OSError, StorageError):
-            pass
+        with contextlib.suppress(OSError):
+            _write_first(self._path, fresh)
         # Another process may have been faster; the file is right.
+        if key := self._read():
+            return key
+        with contextlib.suppress(StorageError):
+            write_atomic(self._path, fresh)
         return self._read()
 
     def _of_this_run(self) -> bytes:

@@ -15,7 +15,7 @@ from app.disk import read_at, sync_folder, write_new
 from app.domain.ids import new_id
 from app.domain.rows import Row
 from app.history.batches import MAX_BATCH_ROWS, torn_stretches
-from app.history.codec import BOUNDARY_NEEDLE, Damage, decode_line
+from app.history.codec import BOUNDARY_NEEDLE, Damage, decode_line, is_reset
 from app.history.scanner import Caps, Line, LongLine, read_backward
 
 _BEGINS_BOUNDARY: Final = re.compile(rb'\{"v":\d+,"b[a-z]*"?')
@@ -64,6 +64,8 @@ def inspect_tail(descriptor: int) -> TailState:
     torn = torn_stretches(entries)
     if torn and torn[-1].stop == len(entries) and _was_cut_short(entries[torn[-1].start]):
         keep, needs_line_feed = lines[torn[-1].start].offset, False
+        # A torn batch never took effect; a manual reset in it counts all the same.
+        needs_reset = needs_reset or any(isinstance(row, Row) and is_reset(row) for row in entries[torn[-1].start :])
     return TailState(size, keep, needs_line_feed, needs_reset)
 
 

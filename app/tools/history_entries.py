@@ -41,13 +41,12 @@ class Entry:
         return self.text[begin : begin + chars]
 
 
-def window_entry(window: WindowInfo) -> Entry:
-    """Return a window. What a reset began is the first of all as far as a model may know."""
-    kind = "first" if window.kind in ("reset", "unknown") else window.kind
+def window_entry(window: WindowInfo, *, is_oldest: bool) -> Entry:
+    """Return a window. The oldest is the first of all as far as a model may know, whatever began it."""
     labels = _without_blanks(
         {
             "window_id": window.id,
-            "kind": kind,
+            "kind": "first" if is_oldest else window.kind,
             "opened": _time(window.opened),
             "closed": _time(window.closed),
             "is_current": window.is_active,

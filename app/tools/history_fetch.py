@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final, assert_never
 
 from app.domain.errors import HistoryChanged
-from app.domain.windows import Mark, WindowInfo
+from app.domain.windows import ItemsPage, Mark, SearchPage, WindowInfo
 from app.history.cursor import NOTHING_READ, Progress
 from app.history.view import HistoryView
 from app.tools.history_arguments import ListItems, ListWindows, Paged, Search
@@ -32,13 +32,23 @@ def fetch_of(view: HistoryView, call: Paged) -> Fetch:
 def _items(view: HistoryView, call: ListItems, mark: Mark | None, limit: int) -> Piece:
     page = view.items(mark, filters=call.filters, recent_first=call.recent_first, limit=limit)
     entries = tuple(item_entry(item, max_chars=call.max_chars_per_item) for item in page.items)
-    return Piece(entries, page.next, Progress(page.bytes_read, page.rows, page.skipped))
+    return Piece(entries, page.next, _read(page))
 
 
 def _hits(view: HistoryView, call: Search, mark: Mark | None, limit: int) -> Piece:
     page = view.search(call.query, mark, filters=call.filters, recent_first=call.recent_first, limit=limit)
     entries = tuple(hit_entry(hit) for hit in page.hits)
-    return Piece(entries, page.next, Progress(page.bytes_read, page.rows, page.skipped), page.total_bytes)
+    return Piece(entries, page.next, _read(page), None if _is_waiting(page) else page.total_bytes)
+
+
+def _read(page: ItemsPage | SearchPage) -> Progress:
+    return NOTHING_READ if _is_waiting(page) else Progress(page.bytes_read, page.rows, page.skipped)
+
+
+def _is_waiting(page: ItemsPage | SearchPage) -> bool:
+    """Whether the page only looked for windows and the floor: its mark is still that of a start."""
+    mark = page.next
+    return mark is not None and not page.rows and not mark.anchor and mark.inside_edge is None
 
 
 def _windows(view: HistoryView, mark: Mark | None, limit: int) -> Piece:
@@ -46,7 +56,7 @@ def _windows(view: HistoryView, mark: Mark | None, limit: int) -> Piece:
     if not page.is_complete:
         return Piece((), mark or _BEFORE_THE_NEWEST, NOTHING_READ)
     left = _from(page.windows, mark)
-    entries = tuple(window_entry(window) for window in left[:limit])
+    entries = tuple(window_entry(window, is_oldest=window is page.windows[-1]) for window in left[:limit])
     following = _mark_of(left[limit - 1]) if len(left) > limit else None
     return Piece(entries, following, NOTHING_READ)
 

@@ -70,8 +70,9 @@ class Listing:
     def _words(self, place: Place) -> dict[str, str]:
         words = {"note": self._note(place)} if not self.gathered.entries else {}
         if not isinstance(self.asked.call, ListWindows):
+            rows = place.progress.rows
             read = size_words(place.progress.bytes_read, self.gathered.total_bytes)
-            words["searched"] = f"{read}, {place.progress.rows:,} rows"
+            words["searched"] = f"{read}, {rows:,} {'row' if rows == 1 else 'rows'}"
         if skipped := skipped_words(place.progress.skipped):
             words["not_read"] = skipped
         return words | ignored_names(self.asked)
