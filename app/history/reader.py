@@ -10,14 +10,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from app.disk import open_for_read, read_at, storage_error
+from app.disk import Stamp, open_for_read, read_at, storage_error
 from app.domain.errors import ChatNotFound, HistoryChanged, StorageError
 from app.domain.rows import Batch, Row
 from app.history.batches import MAX_BATCH_ROWS, row_of, torn_stretches
 from app.history.blobs import Blobs
 from app.history.codec import Damage, decode_line, is_reset
 from app.history.files import ChatFiles
-from app.history.receipt import read_receipt
+from app.history.receipt import read_receipt, settled_archive_bytes
 from app.history.scanner import (
     DEFAULT_CAPS,
     Caps,
@@ -130,11 +130,14 @@ class HistoryReader:
 
     def _archive_bytes(self) -> int:
         try:
-            return self._files.archive.stat().st_size
-        except FileNotFoundError:
-            return 0
+            archive = Stamp.of(self._files.archive)
+            return self._settled_bytes(archive, Stamp.of(self._files.chat)) if archive is not None else 0
         except OSError as error:
             raise storage_error("This chat's history can't be read", error) from error
+
+    def _settled_bytes(self, archive: Stamp | None, chat: Stamp | None) -> int:
+        """Return how much of the archive counts. Stamps come first: a rotation tells of itself before it copies."""
+        return settled_archive_bytes(read_receipt(self._files), archive, chat)
 
     def entries_forward(self, start: Position | None = None) -> Iterator[Entry]:
         """Yield every entry from `start` on, page by page. Raises HistoryChanged if it is rewritten meanwhile."""
@@ -210,6 +213,11 @@ class HistoryReader:
                 if descriptor is not None:
                     reading.descriptors[name] = descriptor
                 reading.sizes[name] = os.fstat(descriptor).st_size if descriptor is not None else 0
+            if reading.sizes["archive"]:
+                chat = reading.descriptors.get("chat")
+                reading.sizes["archive"] = self._settled_bytes(
+                    Stamp.of(reading.descriptors["archive"]), None if chat is None else Stamp.of(chat)
+                )
             return read(reading)
         except OSError as error:
             raise storage_error("This chat's history can't be read", error) from error

@@ -102,15 +102,17 @@ def take_receipt(
     )
 
 
-def write_receipt(files: ChatFiles, receipt: Receipt) -> None:
-    """Put the receipt on disk, not fsynced.
+def write_receipt(files: ChatFiles, receipt: Receipt, *, durable: bool = False) -> bool:
+    """Put the receipt on disk, not fsynced unless `durable`; return whether that went well.
 
-    If that fails the old one is removed: no receipt means a new epoch, which costs comfort and nothing else.
+    If it fails the old one is removed: no receipt means a new epoch, which costs comfort and nothing else.
     """
     try:
-        write_atomic(files.receipt, json.dumps(asdict(receipt)).encode(), durable=False)
+        write_atomic(files.receipt, json.dumps(asdict(receipt)).encode(), durable=durable)
     except StorageError:
         drop_receipt(files)
+        return False
+    return True
 
 
 def drop_receipt(files: ChatFiles) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
-from app.disk import Stamp, open_for_append, read_at, replace, storage_error, sync_folder, write_all
+from app.disk import Stamp, open_for_append, open_for_read, read_at, replace, storage_error, sync_folder, write_all
 from app.domain.errors import BugError, Conflict, DuplicateRow, StorageError
 from app.domain.ids import NewId, new_id
 from app.domain.rows import Batch, Boundary, Row
@@ -22,10 +22,21 @@ from app.history.batches import MAX_BATCH_ROWS
 from app.history.blobs import Blobs, fit_row
 from app.history.codec import decode_line, encode_row, is_reset
 from app.history.files import ChatFiles
+from app.history.moves import drop_doubles, has_taken_place, take_back
 from app.history.reader import Entry, HistoryReader, Position, RowEntry
-from app.history.receipt import Receipt, drop_receipt, is_current, new_epoch, read_receipt, take_receipt, write_receipt
+from app.history.receipt import (
+    Move,
+    Receipt,
+    drop_receipt,
+    is_current,
+    new_epoch,
+    read_receipt,
+    take_receipt,
+    write_receipt,
+)
 from app.history.scanner import Caps, Line, read_forward
 from app.history.tail import TailState, inspect_tail, set_aside
+from app.history.windows_file import recertify_index
 
 _IN_BATCH: Final = b'"batch":{'
 _CANONICAL_ID: Final = re.compile(rb'^\{"v":\d+,"id":"([^"\\]+)","session":.*\]\}$', re.DOTALL)
@@ -59,16 +70,19 @@ class Store:
         self._session = session
         self._new_id = new_id
         self._known = _Known()
+        self._move: Move | None = None
+        """A rotation under way, as the receipt tells; every receipt passes it on."""
         self.reader = HistoryReader(files)
         self.blobs = Blobs(files.blobs)
 
     def repair(self) -> int:
         """Set aside what a crash left at the end of the history; return the last sequence number.
 
-        Raises ChatNotFound, StorageError.
+        A rotation that was cut short begins anew. Only the lease holder may. Raises ChatNotFound, StorageError.
         """
-        with self._files.appending():
-            self._settle()
+        with self.settled():
+            if self._move is not None:
+                self.end_move()
             return self._known.last_seq
 
     def append(self, rows: Sequence[Row], *, expected_last_seq: int) -> tuple[Row, ...]:
@@ -111,6 +125,85 @@ class Store:
                 self._rebuild(changes, size=self._known.size)
             return len(changes)
 
+    # Rotation: see history.rotation, which does it in pieces
+
+    @contextlib.contextmanager
+    def settled(self) -> Iterator[None]:
+        """Hold the locks over a history whose end is sound and whose state is known.
+
+        Raises ChatNotFound, StorageError.
+        """
+        with self._files.appending():
+            self._settle()
+            yield
+
+    @property
+    def epoch(self) -> str:
+        """The epoch of the history as it was settled last."""
+        return self._known.epoch
+
+    @property
+    def move(self) -> Move | None:
+        """The rotation under way."""
+        return self._move
+
+    def end_archive_line(self) -> bool:
+        """Give the archive's last line its line feed if it lacks one, so that nothing is glued to it.
+
+        Returns whether it did; every place behind it has moved then, in a new epoch. Raises StorageError.
+        """
+        try:
+            descriptor = open_for_read(self._files.archive)
+            if descriptor is None:
+                return False
+            os.close(descriptor)
+            descriptor = open_for_append(self._files.archive)
+            try:
+                size = os.fstat(descriptor).st_size
+                if not size or read_at(descriptor, 1, size - 1) == b"\n":
+                    return False
+                self._write_pending()
+                write_all(descriptor, b"\n")
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise storage_error("This chat can't be saved", error) from error
+        self._known = _Known(epoch=new_epoch())
+        self._write_stable()
+        return True
+
+    def begin_move(self, move: Move) -> None:
+        """Tell everybody, durably, that `move` is under way, before its first byte is copied. Raises StorageError."""
+        self._move = move
+        if not self._write_stable(durable=True):
+            self._move = None
+            raise StorageError("Older messages can't be moved to the archive now.")
+
+    def end_move(self) -> None:
+        """Take back what the move under way has copied. Raises StorageError."""
+        assert self._move is not None
+        self._write_pending()
+        self._take_back_move()
+        self._write_stable()
+
+    @contextlib.contextmanager
+    def moving(self) -> Iterator[None]:
+        """Hold a receipt that says a piece is being copied, and note afterwards how the files are."""
+        self._write_pending()
+        yield
+        self._write_stable()
+
+    def finish_move(self) -> None:
+        """Replace the active file by what lies behind the part that has been copied, in one step.
+
+        A new epoch begins; the index of windows goes on in it. Raises StorageError; nothing has changed then.
+        """
+        move, epoch = self._move, self._known.epoch
+        assert move is not None
+        size = self._files.chat.stat().st_size
+        self._replace(lambda source, target: _copy(source, target, move.length, size), recertified_from=epoch)
+
     @contextlib.contextmanager
     def _opened(self) -> Iterator[int]:
         try:
@@ -129,6 +222,7 @@ class Store:
         receipt = read_receipt(self._files)
         try:
             is_ours = receipt is not None and is_current(receipt, self._files)
+            is_ours = self._learn_move(receipt) and is_ours
         except OSError as error:
             raise storage_error("This chat can't be read", error) from error
         if is_ours and receipt is not None and receipt.epoch == self._known.epoch and self._is_as_left():
@@ -150,6 +244,26 @@ class Store:
             self._replace_torn_boundary(state.keep)
         elif not is_ours:
             self._write_stable()
+
+    def _learn_move(self, receipt: Receipt | None) -> bool:
+        """Find out what became of a rotation that was under way; return whether the files needed no repair for it."""
+        self._move = receipt.move if receipt is not None else None
+        if receipt is None:
+            return not drop_doubles(self._files)
+        if self._move is None or self._move.is_open(Stamp.of(self._files.chat)):
+            return True
+        if not has_taken_place(self._move, self._files):
+            take_back(self._move, self._files)
+        self._move = None
+        return False
+
+    def _take_back_move(self) -> None:
+        if self._move is not None:
+            try:
+                take_back(self._move, self._files)
+            except OSError as error:
+                raise storage_error("This chat can't be repaired", error) from error
+            self._move = None
 
     def _mend(self, descriptor: int, state: TailState) -> None:
         if state.keep < state.size:
@@ -265,17 +379,17 @@ class Store:
 
     def _write_pending(self) -> None:
         epoch = self._known.epoch or new_epoch()
-        pending = Receipt(epoch=epoch, state="pending", chat=None, archive=None, tail_sha256="", written_ns=0)
+        pending = Receipt(epoch, "pending", chat=None, archive=None, tail_sha256="", written_ns=0, move=self._move)
         write_receipt(self._files, pending)
 
-    def _write_stable(self) -> None:
-        """Tell that the files are as we left them. That this fails is no failed append."""
+    def _write_stable(self, *, durable: bool = False) -> bool:
+        """Tell that the files are as we left them; return whether it could be told. If not, no append has failed."""
         try:
-            receipt = take_receipt(self._files, epoch=self._known.epoch, state="stable")
+            receipt = take_receipt(self._files, epoch=self._known.epoch, state="stable", move=self._move)
         except OSError:
             drop_receipt(self._files)
-        else:
-            write_receipt(self._files, receipt)
+            return False
+        return write_receipt(self._files, receipt, durable=durable)
 
     # Rewriting
 
@@ -307,6 +421,20 @@ class Store:
 
     def _rebuild(self, changes: dict[int, bytes], *, size: int, tail: bytes = b"") -> None:
         """Replace the file by its first `size` bytes, with `changes` to its lines, and `tail` behind them."""
+
+        def write(source: int, target: int) -> None:
+            _copy_with(source, target, changes, size)
+            write_all(target, tail)
+
+        # The copy a rotation has made so far would be one of rows that may not be there any more.
+        self._take_back_move()
+        self._replace(write)
+
+    def _replace(self, write: Callable[[int, int], None], *, recertified_from: str = "") -> None:
+        """Replace the file by what `write` makes of it (source, target), and begin a new epoch.
+
+        The index of windows made in the epoch `recertified_from` goes on in the new one.
+        """
         temporary = self._files.chat.with_name(f".chat.{secrets.token_hex(4)}.tmp")
         self._write_pending()
         epoch = new_epoch()
@@ -314,8 +442,7 @@ class Store:
             with self._opened() as source:
                 target = open_for_append(temporary)
                 try:
-                    _copy_with(source, target, changes, size)
-                    write_all(target, tail)
+                    write(source, target)
                     os.fsync(target)
                 finally:
                     os.close(target)
@@ -327,6 +454,10 @@ class Store:
         finally:
             with contextlib.suppress(OSError):
                 temporary.unlink(missing_ok=True)
+            if self._move is not None and not self._move.is_open(Stamp.of(self._files.chat)):
+                self._move = None
+            if recertified_from:
+                recertify_index(self._files, old_epoch=recertified_from, new_epoch=epoch)
             self._known = _Known(epoch=epoch)
             self._write_stable()
 

@@ -5,13 +5,14 @@ decided as the reader decides it. See context-windows.md, 2 to 6, and ADR-0011.
 """
 
 import hashlib
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from app.domain.rows import Flag, Kind, MediaPart, Row
+from app.domain.rows import Batch, Flag, Kind, MediaPart, Row
 from app.domain.windows import WindowKind
 from app.history.batches import MAX_BATCH_ROWS, torn_stretches
 from app.history.codec import BOUNDARY_NEEDLE, MAX_LINE_BYTES, Damage, decode_line, is_reset
@@ -290,6 +291,27 @@ def _is_whole(row: Row, file: OpenFile, start: int, body: int) -> bool:
     run = [*before, row, *_rows_behind(file, body, batch.count - batch.index)]
     torn = torn_stretches(run)
     return not any(len(before) in stretch for stretch in torn)
+
+
+def batch_start(descriptor: int, offset: int) -> int:
+    """Return where in a file the batch begins that the row at `offset` is in, whole or not; `offset` if in none.
+
+    Whoever cuts a file there cuts no batch. Raises OSError.
+    """
+    size = os.fstat(descriptor).st_size
+    here = read_forward(descriptor, offset, size, caps=Caps(page_rows=1)).lines
+    row = _decoded(here[0]) if here else None
+    while isinstance(row, Row) and row.batch is not None and row.batch.index > 0:
+        lines = read_backward(descriptor, offset, caps=Caps(page_rows=1)).lines
+        before = _decoded(lines[0]) if lines else None
+        if not isinstance(before, Row) or before.batch is None or not _follows(before.batch, row.batch):
+            break
+        row, offset = before, lines[0].offset
+    return offset
+
+
+def _follows(before: Batch, batch: Batch) -> bool:
+    return (before.id, before.index + 1) == (batch.id, batch.index)
 
 
 def _rows_before(file: OpenFile, start: int, count: int) -> list[Row | Damage]:

@@ -5,7 +5,7 @@ What it says of content is compared with the history by whoever uses it. See ADR
 
 import contextlib
 import hashlib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -57,6 +57,16 @@ def save_index(files: ChatFiles, index: SavedIndex) -> None:
     whole = b'{"v":%d,"sha256":"%s","index":%s}' % (VERSION, _hash(body).encode(), body)
     with contextlib.suppress(StorageError):
         write_atomic(files.windows, whole, durable=False)
+
+
+def recertify_index(files: ChatFiles, *, old_epoch: str, new_epoch: str) -> None:
+    """Let an index made in `old_epoch` hold in `new_epoch`, in which every byte of the stretch is where it was.
+
+    Only while the locks are held and the files are known to be those of `old_epoch`.
+    """
+    index = load_index(files)
+    if index is not None and index.epoch == old_epoch:
+        save_index(files, replace(index, epoch=new_epoch))
 
 
 def _hash(body: bytes) -> str:
