@@ -26,7 +26,9 @@ class SessionState:
 
     def take(self, rows: Sequence[Row], last_seq: int) -> None:
         """Add rows that were appended to the history, the last of them as number `last_seq`."""
-        self.window = newest_window([*self.window, *rows], self.meta.floor_seq)
+        self.window.extend(rows)
+        if any(row.boundary is not None for row in rows):
+            self.window = newest_window(self.window, self.meta.floor_seq)
         self.last_seq = last_seq
 
     def has(self, rows: Sequence[Row]) -> bool:

@@ -25,6 +25,10 @@ Block = dict[str, object]
 _CACHE: Final[Mapping[str, str]] = {"type": "ephemeral"}
 _REPLAYED: Final[Mapping[str, str]] = {"thinking": "signature", "redacted_thinking": "data"}
 """Types of blocks that go back as they came, and the field each of them can't do without."""
+_GONE: Final[Mapping[str, object]] = {
+    "description": "Not available any more.",
+    "input_schema": {"type": "object", "properties": {}},
+}
 _CALL_ID: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _WITHOUT_A_RESULT: Final[Mapping[str, str]] = {
     "denied": "The person did not allow this call.",
@@ -48,7 +52,16 @@ def build(request: ModelRequest, card: ModelCard | None) -> dict[str, object]:
             {"name": tool.name, "description": clean_text(tool.description), "input_schema": dict(tool.input_schema)}
             for tool in request.tools
         ]
+    elif names := _called(request.rows):
+        # Calls of the past may be refused in a request that defines no tools; none of these can be called.
+        arguments["tools"] = [{"name": name, **_GONE} for name in names]
+        arguments["tool_choice"] = {"type": "none"}
     return arguments
+
+
+def _called(rows: Iterable[Row]) -> list[str]:
+    """Return the names of all calls, each once, in the order they were first made."""
+    return list(dict.fromkeys(fit_name(part.name) for row in rows for part in row.parts if isinstance(part, ToolPart)))
 
 
 def without_thinking(arguments: Mapping[str, object]) -> dict[str, object]:

@@ -75,6 +75,15 @@ def test_tools_are_advertised() -> None:
     sent = built(row("user", "Hello"), tools=(ToolSpec("look_up", "Looks a place up.", schema),))
 
     assert sent["tools"] == [{"name": "look_up", "description": "Looks a place up.", "input_schema": schema}]
+    assert "tool_choice" not in sent
+
+
+def test_calls_of_the_past_are_defined_where_no_tool_is_offered() -> None:
+    other = ToolPart(call_id="call_2", name="files.read", input={}, state="done", output="x")
+    sent = built(row("user", "Hello"), row("assistant", CALL, other, CALL), row("user", "And now?"))
+    assert [tool["name"] for tool in sent["tools"]] == ["look_up", "files_read"]
+    assert sent["tool_choice"] == {"type": "none"}
+    assert "tools" not in built(row("user", "Hello"))
 
 
 def test_attachments_stand_where_they_were() -> None:
