@@ -8,15 +8,20 @@ from pathlib import Path
 import pytest
 
 from app.domain.errors import HistoryChanged, StorageError
+from app.domain.events import ChatBranched
 from app.domain.rows import Batch, Blob, Boundary, Flag, MediaPart, Row, TextPart, ToolPart
-from app.domain.windows import HistoryItem
+from app.domain.windows import HistoryItem, View
 from app.history.blobs import Blobs
 from app.history.codec import encode_row
 from app.history.files import ChatFiles
 from app.history.library import Library
 from app.history.reader import DamagedEntry, Entry, HistoryReader, Position, RowEntry
 from app.history.sidecars import SessionMeta, read_sidecar, write_sidecar
+from app.history.view import HistoryView
 from app.session.branching import Left, branch_title, copy_history
+from app.session.inputs import ResetContext
+from tests.fakes.scripted import reply
+from tests.unit.session.conftest import MODEL, Chat, Program, until
 
 NOW = datetime(2026, 11, 30, 14, 2, tzinfo=UTC)
 DAMAGED_RESET = b'{"v":1,"boundary":{"kind":"re'
@@ -359,3 +364,116 @@ def test_a_blob_is_not_copied_where_a_second_name_will_do(original: Original) ->
 )
 def test_a_branch_is_called_like_its_chat_with_a_number(title: str, taken: set[str], wanted: str) -> None:
     assert branch_title(title, taken) == wanted
+
+
+# As the interface asks for it
+
+
+async def test_a_branch_goes_on_by_itself(program: Program) -> None:
+    program.provider.play(*(reply("so be it") for _ in range(3)))
+    chat = await program.new_chat()
+    await chat.say("Trip to Kyoto")
+    await chat.say("and hotels?")
+    row = chat.rows()[1]
+    summary = await program.manager.branch_chat(chat.session, f"m:{row.id}")
+    assert summary.title == "Trip to Kyoto (2)"
+    assert summary.model == MODEL
+    (told,) = [event for event in program.events if isinstance(event, ChatBranched)]
+    assert (told.session, told.summary, told.damaged) == (summary.id, summary, 0)
+    branch = Chat(program, summary.id)
+    await program.manager.open_chat(summary.id)
+    assert branch.texts() == chat.texts()[:2]
+    await branch.say("in autumn")
+    assert [row.seq for row in branch.rows()] == [1, 2, 3, 4]
+    assert len(chat.rows()) == 4
+
+
+async def test_a_branch_that_ends_at_a_message_without_a_reply_can_be_continued(program: Program) -> None:
+    program.provider.play(*(reply("so be it") for _ in range(2)))
+    chat = await program.new_chat()
+    await chat.say("one")
+    summary = await program.manager.branch_chat(chat.session, "#1")
+    branch = Chat(program, summary.id)
+    await program.manager.open_chat(summary.id)
+    assert branch.texts() == ["one"]
+    await branch.resume()
+    await branch.idle()
+    assert [row.role for row in branch.rows()] == ["user", "assistant"]
+
+
+async def test_no_model_reads_what_lies_above_the_floor_of_a_branch(program: Program) -> None:
+    program.provider.play(*(reply("so be it") for _ in range(4)))
+    chat = await program.new_chat()
+    await chat.say("the secret")
+    await program.manager.send(chat.session, ResetContext())
+    await chat.idle()
+    await chat.say("afresh")
+    for ref in ("#1", f"m:{chat.rows()[-1].id}"):
+        summary = await program.manager.branch_chat(chat.session, ref)
+        branch = Chat(program, summary.id)
+        await program.manager.open_chat(summary.id)
+        await branch.say("what do you know?")
+        sent = program.provider.requests[-1]
+        assert "secret" not in str(sent.rows)
+        assert "the secret" in branch.texts()
+        view = HistoryView(branch.files, session=branch.session, view=View.AGENT)
+        assert view.search("secret").hits == ()
+
+
+async def test_a_chat_that_another_process_holds_can_be_branched(program: Program) -> None:
+    program.provider.play(reply("so be it"))
+    chat = await program.new_chat()
+    await chat.say("one")
+    await program.manager.leave_chat(chat.session)
+    await program.manager.close()
+    other = ChatFiles(chat.files.folder)
+    other.lease.take()
+    try:
+        summary = await program.manager.branch_chat(chat.session, "#1")
+    finally:
+        other.lease.release()
+    assert Chat(program, summary.id).texts() == ["one"]
+
+
+async def test_a_message_that_is_not_there_is_a_sentence(program: Program) -> None:
+    program.provider.play(reply("so be it"))
+    chat = await program.new_chat()
+    await chat.say("one")
+    with pytest.raises(StorageError, match="not in the chat"):
+        await program.manager.branch_chat(chat.session, "#99")
+
+
+async def test_quitting_ends_a_copy_and_leaves_nothing_of_it(program: Program) -> None:
+    program.provider.play(reply("so be it"))
+    chat = await program.new_chat()
+    await chat.say("one")
+    row = chat.rows()[-1]
+    lines = [encode_row(row.model_copy(update={"id": f"x{n}", "seq": n})) + b"\n" for n in range(3, 40_000)]
+    with chat.files.chat.open("ab") as file:
+        file.writelines(lines)
+    copying = program.tasks.spawn(program.manager.branch_chat(chat.session, "#39999"), name="branch", watched=False)
+    await until(lambda: any((program.root / "sessions").glob(".unfinished-*")))
+    await program.manager.close()
+    with pytest.raises(StorageError):
+        await copying
+    assert [path.name for path in (program.root / "sessions").iterdir()] == [chat.session]
+
+
+async def test_an_export_is_written_as_the_interface_asks_for_it(program: Program, tmp_path: Path) -> None:
+    program.provider.play(*(reply("so be it") for _ in range(2)))
+    chat = await program.new_chat()
+    await chat.say("in the first window")
+    await program.manager.send(chat.session, ResetContext())
+    await chat.idle()
+    await chat.say("in the second")
+    path = tmp_path / "out.md"
+    report = await program.manager.export_window(chat.session, "w:0", path, "markdown")
+    assert report.rows == 2
+    assert "in the first window" in path.read_text("utf-8")
+    assert "in the second" not in path.read_text("utf-8")
+    windows = await program.manager.browser.windows(chat.session)
+    report = await program.manager.export_window(chat.session, windows.windows[0].id, path, "json")
+    assert report.rows == 2
+    assert "in the second" in path.read_text("utf-8")
+    with pytest.raises(StorageError, match="not in the chat"):
+        await program.manager.export_window(chat.session, "w:77", path, "json")
