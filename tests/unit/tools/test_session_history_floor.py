@@ -1,10 +1,12 @@
 """Somebody tries to see what was said before a manual reset, by every way there is."""
 
+import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +18,7 @@ from app.history.cursor import Scope
 from app.history.files import ChatFiles
 from app.history.receipt import read_receipt
 from app.history.view import HistoryView
+from app.history.windows_file import load_index
 from app.tools.history_arguments import BadArguments, ReadItem, parse
 from tests.unit.tools.history_chat import HistoryChat, tool_part
 
@@ -288,20 +291,35 @@ async def test_what_lies_below_is_there(siege: Siege) -> None:
     assert (await siege.chat.call(**again)).get("error") in ("stale_cursor", None)
 
 
-async def test_an_index_that_keeps_a_reset_to_itself_does_not_lift_the_floor(chat: HistoryChat) -> None:
+def _forget_windows(windows: list[dict[str, Any]]) -> None:
+    del windows[1:]
+
+
+def _soften_the_reset(windows: list[dict[str, Any]]) -> None:
+    for window in windows:
+        window["kind"] = "rollover" if window["kind"] == "reset" else window["kind"]
+
+
+@pytest.mark.parametrize("tamper", [_forget_windows, _soften_the_reset])
+async def test_an_index_forged_with_the_right_hash_does_not_lift_the_floor(
+    chat: HistoryChat, tamper: Callable[[list[dict[str, Any]]], None]
+) -> None:
     _say_the_secret(chat)
     chat.reset()
     chat.say("in the harbour")
     await chat.call(action="list_windows")
-    path = chat.files.folder / "windows.json"
-    index = json.loads(path.read_bytes())
-    for value in index.values():
-        if isinstance(value, list):
-            value[:] = value[:1]
-    path.write_text(json.dumps(index))
+    index = orjson.loads(chat.files.windows.read_bytes())
+    tamper(index["index"]["windows"])
+    index["index"]["size"] = chat.files.chat.stat().st_size
+    index["sha256"] = hashlib.sha256(orjson.dumps(index["index"])).hexdigest()
+    chat.files.windows.write_bytes(orjson.dumps(index))
+    assert load_index(chat.files) is not None
     chat.forget()
 
     _assert_silent(await chat.call(action="search", query=SECRET))
     _assert_silent(await chat.call(action="list_items", recent_first=False))
     _assert_silent(await chat.call(action="list_windows"))
-    assert (await chat.call(action="read_item", item_id="#1"))["error"] == "not_found"
+    for window in ("w:0", "w:3", "w:5"):
+        _assert_silent(await chat.call(action="list_items", window_id=window))
+    for name in ("#1", "#4", f"m:id{SECRET}", "m:f0"):
+        assert (await chat.call(action="read_item", item_id=name))["error"] == "not_found"
