@@ -51,13 +51,17 @@ class LiteralQuery:
             raise ValueError("a query needs text")
         self.text: Final = clean_text(text)
         self._folded: Final = fold(self.text)
-        needle = _needle_in(self._folded)
-        self._in_json: Final = Needle(_pattern(needle, in_json=True), says_slash="/" in needle)
-        self._in_text: Final = BytePattern(_pattern(needle, in_json=False))
+        self._needle: Final = _needle_in(self._folded)
+        self._in_json: Final = self.needle()
+        self._in_text: Final = BytePattern(_pattern(self._needle, in_json=False))
 
     def may_match(self, data: bytes) -> bool:
         """Whether a row in `data`, one line or many, may say the query; False is certain."""
         return self._in_json.may_match(data)
+
+    def needle(self, *, also: str = "") -> Needle:
+        """Return a needle for rows that may say the query, or match `also`."""
+        return Needle(_pattern(self._needle, in_json=True), says_slash="/" in self._needle, also=also)
 
     def may_stand_in(self, data: bytes) -> bool:
         """Whether the plain text in `data` may say the query; False is certain."""

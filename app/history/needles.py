@@ -28,6 +28,10 @@ class BytePattern:
     def __init__(self, pattern: str) -> None:
         self._validator: Final = SchemaValidator(core_schema.str_schema(pattern=pattern, regex_engine="rust-regex"))
 
+    def matches(self, data: bytes) -> bool:
+        """Whether `data` is UTF-8 in which it matches somewhere."""
+        return self._validator.isinstance_python(data)
+
     def may_match(self, data: bytes) -> bool:
         """Whether it matches somewhere in `data`; bytes that aren't UTF-8 always do."""
         try:
@@ -39,16 +43,34 @@ class BytePattern:
 
 
 class Needle:
-    """Finds lines of JSON that match `pattern` once their hiding escapes are undone."""
+    """Finds lines of JSON that match `pattern` once the escapes that hide it are undone, or that match `also`.
 
-    def __init__(self, pattern: str, *, says_slash: bool) -> None:
+    `says_slash`: the pattern has a slash, which other programs escape.
+    """
+
+    def __init__(self, pattern: str, *, says_slash: bool, also: str = "") -> None:
         self._plain: Final = BytePattern(pattern)
-        # In one pattern, a match of the rare one would be looked for at the pace of the other.
-        self._hidden: Final = BytePattern(f"{_HIDING}|{_HIDING_SLASH}" if says_slash else _HIDING)
+        rare = [_HIDING, *([_HIDING_SLASH] if says_slash else []), *([also] if also else [])]
+        # The rare ones together cost one pass; together with `pattern`, more than both passes.
+        self._rare: Final = BytePattern("|".join(rare))
+        self._also: Final = BytePattern(also) if also else None
 
     def may_match(self, data: bytes) -> bool:
         """Whether a line of `data`, one or many, may match; False is certain."""
-        return self._plain.may_match(data) or (self._hidden.may_match(data) and _hides(data))
+        if self._plain.matches(data):
+            return True
+        if not self._rare.may_match(data):
+            return False
+        is_also = self._also is not None and self._also.matches(data)
+        return is_also or _hides(data) or not _is_text(data)
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _hides(data: bytes) -> bool:

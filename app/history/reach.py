@@ -93,6 +93,7 @@ class ReachKeeper:
         self._view = view
         self._keeper = IndexKeeper(files)
         self._mutex = threading.Lock()
+        self._kept: tuple[object, WindowsIndex] | None = None
         self._floor: FloorSearch | None = None
         self._floor_seq: tuple[Stamp, int] | None = None
         self._bytes_done = 0
@@ -101,18 +102,27 @@ class ReachKeeper:
     def opened(self) -> Iterator[Opened]:
         """Open the history, or read one more bounded piece of it first. Raises StorageError, HistoryChanged."""
         for _ in range(_TRIES):
-            index = self._keeper.advance()
+            # An index of exactly these files needs no second look at them.
+            kept, self._kept = self._kept, None
+            index = kept[1] if kept is not None else self._keeper.advance()
             with open_snapshot(self._files) as snapshot:
+                if kept is not None and kept[0] != (snapshot.identity, snapshot.stamps):
+                    continue
                 try:
                     if isinstance(index, Indexing):
                         yield self._unfinished(snapshot, index.bytes_read)
                         return
                     if index.epoch == snapshot.epoch and index.size <= snapshot.size:
+                        self._keep(snapshot, index)
                         yield self._with_floor(snapshot, index)
                         return
                 except OSError as error:
                     raise storage_error("This chat's history can't be read", error) from error
         raise HistoryChanged(CHANGED)
+
+    def _keep(self, snapshot: Snapshot, index: WindowsIndex) -> None:
+        if index.size == snapshot.size:
+            self._kept = (snapshot.identity, snapshot.stamps), index
 
     def _unfinished(self, snapshot: Snapshot, done: int) -> Opened:
         with self._mutex:

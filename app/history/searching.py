@@ -12,12 +12,11 @@ from app.domain.windows import Filters, View
 from app.history.blobs import Blobs
 from app.history.item_text import HISTORY_TOOL, LeafReader, blobs_of, pieces
 from app.history.literal import LiteralQuery
-from app.history.needles import BytePattern
 
 SNIPPET_CHARS: Final = 500
 _BEFORE_HIT: Final = 160
 _BREAKS: Final = dict.fromkeys(map(ord, "\n\r\v\f\x85\u2028\u2029"), " ")
-_BLOB_NEEDLE: Final = r'blob"\s*:'
+_HAS_BLOB: Final = r'blob"\s*:'
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +34,14 @@ class RowSearch:
 
     def __init__(self, query: str, blobs: Blobs, *, view: View, filters: Filters) -> None:
         self._query = LiteralQuery(query)
-        self._has_blob = BytePattern(_BLOB_NEEDLE)
+        self._needle = self._query.needle(also=_HAS_BLOB)
         self._blobs = blobs
         self._omits_history = view is View.AGENT
         self._searches_history = filters.tool_name == HISTORY_TOOL
 
     def may_match(self, data: bytes) -> bool:
         """Whether a row in `data`, one line or many, may have a hit; False is certain."""
-        return self._query.may_match(data) or self._has_blob.may_match(data)
+        return self._needle.may_match(data)
 
     def blob_bytes(self, row: Row) -> int:
         """Return how much has to be read besides the row."""
