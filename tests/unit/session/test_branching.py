@@ -448,10 +448,10 @@ async def test_quitting_ends_a_copy_and_leaves_nothing_of_it(program: Program) -
     chat = await program.new_chat()
     await chat.say("one")
     row = chat.rows()[-1]
-    lines = [encode_row(row.model_copy(update={"id": f"x{n}", "seq": n})) + b"\n" for n in range(3, 40_000)]
+    lines = [encode_row(row.model_copy(update={"id": f"x{n}", "seq": n})) + b"\n" for n in range(3, 15_000)]
     with chat.files.chat.open("ab") as file:
         file.writelines(lines)
-    copying = program.tasks.spawn(program.manager.branch_chat(chat.session, "#39999"), name="branch", watched=False)
+    copying = program.tasks.spawn(program.manager.branch_chat(chat.session, "#14999"), name="branch", watched=False)
     await until(lambda: any((program.root / "sessions").glob(".unfinished-*")))
     await program.manager.close()
     with pytest.raises(StorageError):
