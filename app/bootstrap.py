@@ -141,7 +141,8 @@ class Program:
 def make_manager(options: Options, emit: "Emit", on_failure: OnFailure, log_: Log) -> "SessionManager":
     """Build everything below the interface. Runs on the engine's thread."""
     from app.budget.tokens import TokenCounter
-    from app.history.cursor import CursorKey, Cursors
+    from app.history.cursor import Cursors
+    from app.history.cursor_key import CursorKey
     from app.history.library import Library
     from app.providers.practice.provider import PracticeProvider
     from app.providers.registry import Registry

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from app.domain.errors import InvalidCursor
 from app.domain.windows import Filters, Mark, Skipped
-from app.history.cursor import KEY_BYTES, MAC_BYTES, VERSION, CursorKey, Cursors, Progress, Scope
+from app.history.cursor import MAC_BYTES, VERSION, Cursors, Progress, Scope
+from app.history.cursor_key import KEY_BYTES, CursorKey
 
 MARK = Mark(epoch="0a1b2c3d4e5f", offset=123_456, anchor="00ff" * 4, anchor_offset=123_000)
 SCOPE = Scope("s1", "search", "needle", Filters(window_id="w:7", role="user", tool_name="read_file"))
@@ -179,7 +180,7 @@ def test_a_key_that_is_a_folder_is_left_alone(tmp_path: Path) -> None:
 _RACER = """
 import sys
 from pathlib import Path
-from app.history.cursor import CursorKey
+from app.history.cursor_key import CursorKey
 key = CursorKey(Path(sys.argv[1]))
 print("ready", flush=True)
 sys.stdin.readline()

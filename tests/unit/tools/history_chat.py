@@ -10,7 +10,8 @@ from app.budget.requests import TextCounter
 from app.budget.tokens import TokenCounter
 from app.disk import make_private_folder
 from app.domain.rows import Boundary, Kind, Part, Role, Row, TextPart, ToolPart
-from app.history.cursor import CursorKey, Cursors
+from app.history.cursor import Cursors
+from app.history.cursor_key import CursorKey
 from app.history.files import ChatFiles
 from app.history.store import Store
 from app.tools.base import ToolContext

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from app.budget.tokens import TokenCounter
 from app.domain.errors import HistoryChanged
 from app.domain.windows import HistoryItem, ItemText, Mark, Skipped
-from app.history.cursor import NOTHING_READ, CursorKey, Cursors, Progress, Scope
+from app.history.cursor import NOTHING_READ, Cursors, Progress, Scope
+from app.history.cursor_key import CursorKey
 from app.tools.base import ToolContext
 from app.tools.history_answers import TextAnswer, error, outcome
 from app.tools.history_arguments import parse
