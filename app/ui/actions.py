@@ -25,6 +25,9 @@ class Actions:
     copy_plain: QAction
     paste: QAction
     select_all: QAction
+    find: QAction
+    find_next: QAction
+    find_previous: QAction
     rename: QAction
     delete: QAction
     undo_delete: QAction
@@ -66,6 +69,9 @@ def make_actions(window: QMainWindow) -> Actions:
         copy_plain=action(_tr("Copy as &plain text"), "Ctrl+Shift+C"),
         paste=action(_tr("&Paste"), Keys.Paste),
         select_all=action(_tr("Select &all"), Keys.SelectAll),
+        find=action(_tr("&Find in chat…"), Keys.Find),
+        find_next=action(_tr("Find &next")),
+        find_previous=action(_tr("Find pre&vious")),
         rename=action(_tr("&Rename…"), "F2"),
         delete=action(_tr("&Delete")),
         undo_delete=action(_tr("&Undo delete"), "Ctrl+Shift+D"),
@@ -89,12 +95,22 @@ def make_actions(window: QMainWindow) -> Actions:
     actions.settings.setMenuRole(QAction.MenuRole.PreferencesRole)
     # Few systems have keys of their own for it.
     actions.settings.setShortcuts(QKeySequence.keyBindings(Keys.Preferences) or [QKeySequence("Ctrl+,")])
+    _set_find_keys(actions)
     actions.show_chats.setCheckable(True)
     actions.show_history.setCheckable(True)
     # The plus of many keyboards needs Shift.
     actions.zoom_in.setShortcuts([*QKeySequence.keyBindings(Keys.ZoomIn), QKeySequence("Ctrl+=")])
     _make_menus(window, actions)
     return actions
+
+
+def _set_find_keys(actions: Actions) -> None:
+    """Take the system's keys, and those that people know from elsewhere."""
+    for action, keys, more in (
+        (actions.find_next, Keys.FindNext, ("F3", "Ctrl+G")),
+        (actions.find_previous, Keys.FindPrevious, ("Shift+F3", "Ctrl+Shift+G")),
+    ):
+        action.setShortcuts(list(dict.fromkeys([*QKeySequence.keyBindings(keys), *map(QKeySequence, more)])))
 
 
 def _make_menus(window: QMainWindow, actions: Actions) -> None:
@@ -111,6 +127,8 @@ def _make_menus(window: QMainWindow, actions: Actions) -> None:
     edit.addActions([actions.cut, actions.copy, actions.copy_plain, actions.paste])
     edit.addSeparator()
     edit.addAction(actions.select_all)
+    edit.addSeparator()
+    edit.addActions([actions.find, actions.find_next, actions.find_previous])
     edit.addSeparator()
     edit.addAction(actions.find_chats)
     _follow_focus(edit, actions)

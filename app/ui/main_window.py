@@ -37,6 +37,7 @@ from app.ui.window_state import (
 )
 
 if TYPE_CHECKING:  # Made when it is first opened.
+    from app.ui.chat.find_controller import FindController
     from app.ui.chat.slash_commands import TypedCommand
     from app.ui.chat_search import ChatSearch
     from app.ui.history.panel import HistoryPanel
@@ -79,6 +80,7 @@ class MainWindow(QMainWindow):
         self.page = ChatPage(theme)
         self._picker: ModelPicker | None = None
         self._settings: SettingsWindow | None = None
+        self._find: FindController | None = None
         self._chat_search: ChatSearch | None = None
         self._commands: TypedCommands | None = None
         self.history: HistoryPanel | None = None
@@ -123,6 +125,8 @@ class MainWindow(QMainWindow):
             self.controller.save_draft()
             # A file that is still being read goes right into the draft on disk.
             self.controller.files.leave()
+            if self._find is not None:
+                self._find.close_bar()
             if self._settings is not None:
                 self._settings.close()
             self.hide()
@@ -214,6 +218,30 @@ class MainWindow(QMainWindow):
         dialog.restore_requested.connect(self.chats.restore)
         self.chats.restored.connect(dialog.reload)
         dialog.open()
+
+    # Find in chat
+
+    @Slot()
+    def _find_in_chat(self) -> None:
+        """Show the bar, made when it is first wanted."""
+        from app.ui.chat.find_controller import FindController
+
+        if self._find is None:
+            self._find = FindController(self.page, self.controller, self._bridge, self._tasks, self.appearance.theme)
+            self._find.closed.connect(self._leave_find)
+        self._show_chat_pane()
+        self._find.open_bar()
+
+    def _find_further(self, direction: int) -> None:
+        if self._find is None or not self._find.is_open:
+            self._find_in_chat()
+        if self._find is not None:
+            (self._find.go_next if direction > 0 else self._find.go_previous)()
+
+    @Slot()
+    def _leave_find(self) -> None:
+        """Go on reading where the search has led."""
+        self.page.transcript.setFocus(Qt.FocusReason.OtherFocusReason)
 
     # Events
 
@@ -412,6 +440,9 @@ class MainWindow(QMainWindow):
     def _connect_panes(self) -> None:
         actions = self.actions_
         actions.find_chats.triggered.connect(self._find_chats)
+        actions.find.triggered.connect(self._find_in_chat)
+        actions.find_next.triggered.connect(lambda: self._find_further(1))
+        actions.find_previous.triggered.connect(lambda: self._find_further(-1))
         actions.show_chats.triggered.connect(self._toggle_chats)
         actions.show_history.triggered.connect(self._toggle_history)
         actions.next_pane.triggered.connect(self._focus_next_pane)
@@ -438,7 +469,9 @@ class MainWindow(QMainWindow):
         actions.choose_model.setEnabled(may_choose)
         reason = self.tr("The model can't be changed: this chat can only be read here.")
         self.page.model_button.allow(on=may_choose, reason=reason)
-        actions.jump_to_latest.setEnabled(has_chat and not self.page.shows_empty)
+        has_messages = has_chat and not self.page.shows_empty
+        for action in (actions.jump_to_latest, actions.find, actions.find_next, actions.find_previous):
+            action.setEnabled(has_messages)
 
     @Slot()
     def _show_title(self) -> None:
@@ -587,6 +620,8 @@ class MainWindow(QMainWindow):
         if self._chat_search is not None:
             self._chat_search.results.set_theme(theme)
         self.page.set_theme(theme)
+        if self._find is not None:
+            self._find.bar.set_theme(theme)
         if self._picker is not None:
             self._picker.set_theme(theme)
         if self.history is not None:

@@ -33,6 +33,12 @@ class Theme:
     hover: QColor
     selection: QColor
     selection_text: QColor
+    found: QColor
+    """The ground of what find in chat has found; `found_text` is readable on it."""
+    found_text: QColor
+    found_here: QColor
+    """The one of them that is meant; 3:1 on `surface`."""
+    found_here_text: QColor
     link: QColor
     error: QColor
     scroll: QColor

@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Callable
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -23,6 +24,7 @@ from PySide6.QtGui import (
 )
 
 from app.ui.chat.blocks import Block
+from app.ui.chat.find_text import spans
 from app.ui.chat.safe_document import SafeDocument
 from app.ui.chat.style import Style
 from app.ui.chat.targets import Target, TargetKind
@@ -34,6 +36,7 @@ _HEADING: Final = re.compile("<h([1-6])>(.*?)</h\\1>", re.DOTALL)
 _BAR_HEIGHT: Final = 4
 _BAR_ROOM: Final = 10
 _MAX_LINKS: Final = 200
+_FEW_FOUND: Final = 20
 _MAX_QUOTES: Final = 30
 _BULLET_GAP: Final = 8
 _BOXES: Final = ("☐", "☑")
@@ -48,6 +51,10 @@ class Ink:
     clip: QRectF
     """The part that is on screen, relative to the cell."""
     selection: tuple[int, int] | None = None
+    found: Sequence[tuple[int, int]] = ()
+    """Where what is looked for stands."""
+    meant: tuple[int, int] | None = None
+    """Which of these is meant."""
     is_copied: bool = False
     hovered: int | None = None
     """The number of the target below the pointer."""
@@ -61,6 +68,7 @@ class Cell:
         self.width = 0.0
         self.scroll_x = 0.0
         self._style = style
+        self._found: tuple[str, Block, tuple[tuple[int, int], ...]] | None = None
         self._document = SafeDocument()
         self._document.setDefaultFont(style.body)
 
@@ -142,6 +150,16 @@ class Cell:
         selected = self._cursor(start, self.length if end is None else end).selection().toPlainText()
         return selected.replace("\xa0", " ").strip("\n")
 
+    def find(self, folded: str) -> tuple[tuple[int, int], ...]:
+        """Return where a folded text stands, in reading order; kept until it or the block is another."""
+        if self._found is None or self._found[0] != folded or self._found[1] is not self.block:
+            self._found = (folded, self.block, spans(self._document.toPlainText(), folded))
+        return self._found[2]
+
+    def rect_of(self, position: int, length: int) -> QRectF:
+        """Return a rectangle round a stretch of text, at least its first line, relative to the frame."""
+        return self._rect_of(position, length)
+
     def paint(self, painter: QPainter, ink: Ink) -> None:
         """Paint at the painter's origin."""
         inset = self._inset()
@@ -154,8 +172,11 @@ class Cell:
         palette = QPalette()
         palette.setColor(QPalette.ColorRole.Text, self._text_colour())
         context.palette = palette
+        selections = [self._found_at(span, is_meant=span == ink.meant) for span in self._visible(ink, context.clip)]
         if ink.selection is not None and ink.selection[0] < ink.selection[1]:
-            context.selections = [self._selection(*ink.selection)]
+            selections.append(self._selection(*ink.selection))
+        if selections:
+            context.selections = selections
         self._document.documentLayout().draw(painter, context)
         painter.restore()
         bar = self.bar()
@@ -216,6 +237,26 @@ class Cell:
         look = QTextCharFormat()
         look.setBackground(self._style.theme.selection)
         look.setForeground(self._style.theme.selection_text)
+        selection.format = look
+        return selection
+
+    def _visible(self, ink: Ink, clip: QRectF) -> Sequence[tuple[int, int]]:
+        """Return what is found of what is on screen: in a table of data there may be thousands."""
+        if len(ink.found) <= _FEW_FOUND:
+            return ink.found
+        layout = self._document.documentLayout()
+        first = layout.hitTest(clip.topLeft(), Qt.HitTestAccuracy.FuzzyHit)
+        last = layout.hitTest(clip.bottomRight(), Qt.HitTestAccuracy.FuzzyHit)
+        start = bisect_left(ink.found, first, key=lambda span: span[1])
+        return ink.found[start : bisect_right(ink.found, last, key=lambda span: span[0])]
+
+    def _found_at(self, span: tuple[int, int], *, is_meant: bool) -> QAbstractTextDocumentLayout.Selection:
+        theme = self._style.theme
+        selection = QAbstractTextDocumentLayout.Selection()
+        selection.cursor = self._cursor(*span)
+        look = QTextCharFormat()
+        look.setBackground(theme.found_here if is_meant else theme.found)
+        look.setForeground(theme.found_here_text if is_meant else theme.found_text)
         selection.format = look
         return selection
 

@@ -60,6 +60,8 @@ class ChatController(QObject):
     """What may be done with the open chat is another thing now."""
     failed = Signal(str)
     """A sentence for people about something that could not be done."""
+    rows_came = Signal()
+    """The history of the open chat has grown."""
     new_chat_wanted = Signal()
     settings_wanted = Signal(str)
     """The page of providers and keys would help, opened at this provider."""
@@ -356,6 +358,7 @@ class ChatController(QObject):
                 self._page.transcript.scroll_to_end()
         else:
             self.pager.miss(rows)
+        self.rows_came.emit()
         self._page.show_empty(on=False)
         if any(row.boundary is not None for row in rows):
             self._last_row = None  # what was said before can't be gone on with

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QImage, QResizeEvent
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QImage, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -49,6 +49,8 @@ class ChatPage(QWidget):
     """SHA-256 of attached pictures that are on screen for the first time."""
     model_pressed = Signal()
     """The person wants to see the models there are."""
+    escape_pressed = Signal()
+    """Nothing else has wanted the key."""
     zoom_wanted = Signal(int)
     """Steps of zoom that the wheel was turned."""
 
@@ -137,6 +139,13 @@ class ChatPage(QWidget):
         """Shows the chat's model and asks for another."""
         return self._header.model
 
+    def insert_bar(self, bar: QWidget) -> None:
+        """Put a bar between the header and the transcript."""
+        layout = self.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.insertWidget(2, bar)
+        QWidget.setTabOrder(self._header.model, bar)
+
     def show_empty(self, *, on: bool) -> None:
         """Show the ways to begin instead of an empty transcript."""
         self._stack.setCurrentWidget(self.empty if on else self.transcript)
@@ -144,6 +153,11 @@ class ChatPage(QWidget):
     @property
     def shows_empty(self) -> bool:
         return self._stack.currentWidget() is self.empty
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.escape_pressed.emit()
+        super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

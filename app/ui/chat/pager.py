@@ -89,16 +89,18 @@ class StretchPager(QObject):
         missed, self._missed = self._missed, []
         return missed
 
-    def show(self, row_id: str, offset: int, then: Callable[[str], None]) -> None:
+    def show(
+        self, row_id: str, offset: int, then: Callable[[str], None], *, lost: Callable[[], None] | None = None
+    ) -> None:
         """Call `then` with the item of a row, or the nearest that is shown, once the transcript has it.
 
-        The row begins `offset` bytes into the history.
+        The row begins `offset` bytes into the history. If it is not there any more, `lost` is called, or that is told.
         """
         if row_id in self.shown:
             then(row_id)
         elif self.session:
             self._stretches += 1
-            work = self._show_around(self.session, self._stretches, row_id, offset, then)
+            work = self._show_around(self.session, self._stretches, row_id, offset, then, lost)
             self._tasks.spawn(work, name="show a message")
 
     @Slot()
@@ -111,20 +113,28 @@ class StretchPager(QObject):
     # Other stretches
 
     async def _show_around(
-        self, session: str, number: int, row_id: str, offset: int, then: Callable[[str], None]
+        self,
+        session: str,
+        number: int,
+        row_id: str,
+        offset: int,
+        then: Callable[[str], None],
+        lost: Callable[[], None] | None,
     ) -> None:
         stretch = await self._load(lambda: self._bridge.page_around(session, offset))
         if stretch is None or not self._is_current(session, number):
             return
         found = _nearest(stretch.entries, row_id, {item.id for item in self._all_items(stretch)})
         if found is None:
-            text = self.tr("This message is not there any more: the chat's history was changed.")
-            self.failed.emit(text)
+            (lost or self._tell_of_loss)()
             return
         self._show(stretch, first=found)
         if self.reaches_end:
             self.end_reached.emit()
         then(found)
+
+    def _tell_of_loss(self) -> None:
+        self.failed.emit(self.tr("This message is not there any more: the chat's history was changed."))
 
     async def _show_latest(self, session: str, number: int) -> None:
         stretch = await self._load(lambda: self._bridge.page_before(session, None))

@@ -2,6 +2,7 @@
 
 import math
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -14,6 +15,7 @@ from app.ui.chat.block_html import block_html
 from app.ui.chat.blocks import Block, BlockKind
 from app.ui.chat.cells import Cell, Ink, TextCell
 from app.ui.chat.code_cell import CodeCell
+from app.ui.chat.find_text import Finding
 from app.ui.chat.flow import Placed
 from app.ui.chat.items import Speaker
 from app.ui.chat.section_text import ToolSection
@@ -57,6 +59,8 @@ class Look:
     wait_step: int | None = None
     marked: int | None = None
     """The order of the item that was jumped to."""
+    finding: Finding | None = None
+    """What is looked for in the text."""
 
 
 class Rows:
@@ -263,7 +267,9 @@ class Rows:
         copied = self.look.copied is not None and self.look.copied[:2] == (node.order, row.key)
         painter.save()
         painter.translate(frame.x, top)
-        cell.paint(painter, Ink(self.style, clip.translated(-frame.x, -top), selection, copied, hovered))
+        found, meant = self._found(node, row, cell)
+        ink = Ink(self.style, clip.translated(-frame.x, -top), selection, found, meant, copied, hovered)
+        cell.paint(painter, ink)
         painter.restore()
 
     def _paint_more(self, painter: QPainter, placed: Placed, rect: QRectF, *, hovered: bool) -> None:
@@ -275,6 +281,14 @@ class Rows:
     def _paint_bar(self, painter: QPainter, placed: Placed) -> None:
         """Paint the line beside what can be folded away."""
         painter.fillRect(QRectF(self._column_x + 1, placed.y, 2, placed.height), self.style.theme.border)
+
+    def _found(self, node: Node, row: Row, cell: Cell) -> tuple[Sequence[tuple[int, int]], tuple[int, int] | None]:
+        """Return where in a block what is looked for stands, and which of the places is meant."""
+        finding = self.look.finding
+        if finding is None or node.item.speaker is Speaker.NOTICE:
+            return (), None
+        is_here = (finding.item, finding.key) == (node.order, row.key)
+        return cell.find(finding.text), finding.span if is_here else None
 
     def _rect(self, placed: Placed, frame: Frame) -> QRectF:
         return QRectF(frame.x, placed.y + frame.above, frame.width, placed.height - frame.above - frame.below)

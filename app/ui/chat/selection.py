@@ -49,6 +49,11 @@ class Selection:
             return None
         return min(self.anchor, self.head), max(self.anchor, self.head)
 
+    @property
+    def is_long(self) -> bool:
+        """Whether more than one block is selected."""
+        return (bounds := self.bounds) is not None and bounds[0][:3] != bounds[1][:3]
+
     def clear(self) -> None:
         """Select nothing."""
         self.anchor = self.head = None

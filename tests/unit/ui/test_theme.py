@@ -26,6 +26,7 @@ def test_text_is_readable_on_everything_it_stands_on(*, dark: bool) -> None:
     pairs = [(text, on) for text in (theme.text, theme.muted) for on in (*backgrounds, theme.code_header)]
     pairs += [(theme.link, on) for on in (theme.surface, theme.user_background)]
     pairs += [(theme.error, theme.surface), (theme.error, theme.window)]
+    pairs += [(theme.found_text, theme.found), (theme.found_here_text, theme.found_here)]
     pairs += [(theme.accent_text, theme.accent), (theme.selection_text, theme.selection)]
     pairs += [(colour, theme.code_background) for colour in theme.code.values()]
     weak = [(one.name(), on.name(), round(contrast(one, on), 2)) for one, on in pairs if contrast(one, on) < 4.5]
@@ -38,6 +39,8 @@ def test_rings_and_handles_stand_out(*, dark: bool) -> None:
     assert contrast(theme.accent, theme.surface) >= 3
     assert contrast(theme.accent, theme.window) >= 3
     assert contrast(theme.scroll, theme.surface) >= 3
+    assert contrast(theme.found_here, theme.surface) >= 3
+    assert contrast(theme.found_here, theme.found) >= 3
 
 
 @pytest.mark.parametrize("dark", [False, True])
