@@ -91,6 +91,7 @@ def test_escape_closes_the_list_and_stops_no_reply(desk: Desk) -> None:
     desk.type("first")
     desk.press(Qt.Key.Key_Return)
     desk.reached(hold)
+    desk.until(lambda: desk.window.controller.is_streaming and not desk.window.page.composer.field.isReadOnly())
     desk.type("/")
     assert _is_listing(desk)
     desk.press(Qt.Key.Key_Escape)
@@ -132,6 +133,7 @@ def test_clearing_waits_for_the_reply_and_says_so_while_a_new_chat_does_not(desk
     desk.type("first")
     desk.press(Qt.Key.Key_Return)
     desk.reached(hold)
+    desk.until(lambda: desk.window.controller.is_streaming and not desk.window.page.composer.field.isReadOnly())
     composer, session = desk.window.page.composer, desk.session
     for text in ("/clear", "/clear --soft"):
         composer.set_text(text)
@@ -153,7 +155,7 @@ def test_clear_moves_the_chat_to_the_trash_and_undo_brings_it_back(desk: Desk) -
     desk.type("/clear")
     desk.press(Qt.Key.Key_Escape)
     desk.press(Qt.Key.Key_Return)
-    desk.until(lambda: desk.window.chats.can_undo_delete)
+    desk.until(lambda: desk.window.chats.can_undo_delete and desk.session not in ("", session))
     desk.window.actions_.undo_delete.trigger()
     desk.until(lambda: desk.session == session and not desk.window.page.shows_empty)
     assert desk.window.page.composer.text() == ""
