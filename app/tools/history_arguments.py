@@ -17,9 +17,9 @@ MOST_ITEMS: Final = 50
 MOST_HITS: Final = 25
 MAX_QUERY_CHARS: Final = 1_024
 PREVIEW_CHARS: Final = 200
-FEWEST_PREVIEW_CHARS: Final = 20
 READ_CHARS: Final = 8_000
 MOST_READ_CHARS: Final = 16_000
+MOST_ID_CHARS: Final = 80
 
 _MOST_NAMED: Final = 5
 _LARGEST: Final = 2**53
@@ -79,7 +79,7 @@ def _word(value: object) -> object:
 
 
 _Count = Annotated[int, BeforeValidator(_number)]
-_Id = StringConstraints(strip_whitespace=True, max_length=80)
+_Id = StringConstraints(strip_whitespace=True, max_length=MOST_ID_CHARS)
 _Cursor = Annotated[str, StringConstraints(strip_whitespace=True)]
 
 

@@ -7,9 +7,12 @@ from typing import Final
 
 from app.domain.text import clean_text, one_line
 from app.domain.windows import HistoryItem, SearchHit, Skipped, ToolUse, WindowInfo
+from app.tools.history_arguments import MOST_ID_CHARS
 
 _MOST_NAME_CHARS: Final = 64
 _MOST_TOOLS: Final = 8
+_LARGEST_SEQ: Final = 10**15
+"""A number beyond is a foreign row's, and no name that can be read."""
 _UNITS: Final = ("bytes", "KB", "MB", "GB", "TB")
 
 
@@ -45,7 +48,7 @@ def window_entry(window: WindowInfo, *, is_oldest: bool) -> Entry:
     """Return a window. The oldest is the first of all as far as a model may know, whatever began it."""
     labels = _without_blanks(
         {
-            "window_id": window.id,
+            "window_id": one_line(clean_text(window.id), most_chars=MOST_ID_CHARS),
             "kind": "first" if is_oldest else window.kind,
             "opened": _time(window.opened),
             "closed": _time(window.closed),
@@ -54,7 +57,7 @@ def window_entry(window: WindowInfo, *, is_oldest: bool) -> Entry:
             "tokens_at_close": window.tokens,
         }
     )
-    return Entry(labels, "first_request", clean_text(window.title), window.id)
+    return Entry(labels, "first_request", clean_text(window.title), str(labels["window_id"]))
 
 
 def item_entry(item: HistoryItem, *, max_chars: int) -> Entry:
@@ -76,7 +79,8 @@ def item_labels(item: HistoryItem) -> dict[str, object]:
         {
             "item": _name(item),
             "item_id": item.ref,
-            "window_id": item.window_id,
+            # A foreign one may be too long for an argument.
+            "window_id": item.window_id if len(item.window_id) <= MOST_ID_CHARS else "",
             "role": item.role,
             "kind": item.kind if item.kind != "message" else "",
             "when": _time(item.created),
@@ -118,7 +122,7 @@ def _without_blanks(labels: Mapping[str, object]) -> dict[str, object]:
 
 
 def _name(item: HistoryItem) -> str:
-    return f"#{item.seq}" if item.seq is not None else item.ref
+    return f"#{item.seq}" if item.seq is not None and item.seq < _LARGEST_SEQ else item.ref
 
 
 def _tool(use: ToolUse) -> str:

@@ -375,34 +375,78 @@ async def test_a_vocabulary_that_is_missing_costs_a_token_a_byte(chat: HistoryCh
     assert len(json.dumps(blind.output, separators=(",", ":"))) <= 1_000 < len(json.dumps(counted.output))
 
 
-async def test_a_search_of_a_long_past_gives_what_it_has_after_two_seconds_and_goes_on(chat: HistoryChat) -> None:
-    class Slow(FakeClock):
-        """A second goes by each time somebody looks."""
+class Hasty(FakeClock):
+    """A second goes by each time somebody looks."""
 
-        def monotonic(self) -> float:
-            self.advance(1.0)
-            return super().monotonic()
+    def monotonic(self) -> float:
+        self.advance(1.0)
+        return super().monotonic()
 
-    chat.say("needle")
-    for _ in range(12):
-        chat.append(*(chat.row("hay " * 200_000) for _ in range(1)))
-    for number in range(1_200):
-        chat.append(chat.row(f"hay {number}"))
-    tool = chat.new_tool(clock=Slow())
-    arguments: dict[str, object] = {"action": "search", "query": "needle"}
+
+async def _answers(chat: HistoryChat, **arguments: Any) -> list[Any]:
+    """All answers of a tool that was just started, in a hurry."""
+    chat.files.windows.unlink(missing_ok=True)
+    tool = chat.new_tool(clock=Hasty())
     answers: list[Any] = []
-    while "cursor" in arguments or not answers:
-        answer: Any = (await tool.run(arguments, ToolContext(session="s1", limit=None))).output
-        answers.append(answer)
-        arguments.pop("cursor", None)
-        if "cursor" in answer:
-            arguments["cursor"] = answer["cursor"]
+    while not answers or "cursor" in answers[-1]:
+        more = {"cursor": answers[-1]["cursor"]} if answers else {}
+        answers.append((await tool.run(arguments | more, ToolContext(session="s1", limit=None))).output)
         assert len(answers) < 50
+    return answers
 
-    assert len(answers) > 1
+
+@pytest.fixture
+def long_chat(chat: HistoryChat) -> HistoryChat:
+    chat.say("needle")
+    for _ in range(14):
+        chat.say("hay " * 200_000)
+    chat.roll()
+    chat.append(*(chat.row(f"hay {number}") for number in range(250)))
+    line = b'{"id":"f%d","session":"s1","role":"user","parts":[{"type":"text","text":"' + b"hay " * 200_000 + b'"}]}\n'
+    with chat.files.chat.open("ab") as file:
+        for number in range(16):
+            file.write(line % number)
+    return chat
+
+
+async def test_a_search_of_a_long_past_gives_what_it_has_after_two_seconds_and_goes_on(long_chat: HistoryChat) -> None:
+    answers = await _answers(long_chat, action="search", query="needle")
+
+    assert len(answers) > 3
     assert answers[0]["note"].startswith("Nothing found so far.")
-    assert not any(answer["exhausted"] for answer in answers[:-1])
+    assert answers[0]["searched"] == "0 bytes, 0 rows"
+    assert [answer["exhausted"] for answer in answers] == [False] * (len(answers) - 1) + [True]
     assert [hit["item"] for answer in answers for hit in answer["hits"]] == ["#1"]
+    assert answers[-1]["searched"].startswith("24.1 of 24.1 MB, 282 rows")
+
+
+async def test_windows_that_are_not_known_yet_come_with_the_cursor(long_chat: HistoryChat) -> None:
+    answers = await _answers(long_chat, action="list_windows", limit=1)
+
+    assert answers[0]["windows"] == []
+    assert answers[0]["note"].startswith("The windows are still being looked for.")
+    assert [window["window_id"] for answer in answers for window in answer["windows"]] == ["w:16", "w:0"]
+
+
+async def test_foreign_rows_with_wild_names_fit_like_all_others(chat: HistoryChat) -> None:
+    wild = "\x00\u202e😀" * 3_000
+    rows: list[dict[str, Any]] = [
+        {"id": wild, "boundary": {"kind": "rollover"}},
+        {"id": wild + "1", "model": wild, "parts": [{"type": "text", "text": wild}]},
+        {"id": "f2", "seq": 2**62, "parts": [{"type": "tool", "call_id": "c", "name": wild, "input": wild}] * 20},
+    ]
+    with chat.files.chat.open("ab") as file:
+        for row in rows:
+            file.write(json.dumps({"session": "s1", "role": "assistant"} | row).encode() + b"\n")
+
+    for arguments in ({"action": "list_windows"}, {"action": "list_items"}, {"action": "search", "query": "😀"}):
+        answer = await chat.call(**arguments, limit_tokens=16_000)
+        assert len(json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()) <= MAX_RESULT_BYTES
+        assert answer[{"list_windows": "windows", "list_items": "items", "search": "hits"}[arguments["action"]]]
+    items = await chat.all("items", action="list_items")
+    assert len(items) == 2
+    for item in items:
+        assert "text" in await chat.call(action="read_item", item_id=item["item"])
 
 
 async def test_a_call_that_is_cancelled_stops_between_two_pages() -> None:
