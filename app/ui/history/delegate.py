@@ -32,7 +32,7 @@ from app.ui.history.wording import (
     tools_text,
     window_figures,
     window_name,
-    window_times,
+    window_opened,
     window_title,
 )
 from app.ui.theme import Theme, tinted_icon
@@ -42,20 +42,19 @@ _PADDING: Final = 10
 _INDENT: Final = 20
 _GAP: Final = 6
 _STRIPE: Final = 3
-_SNIPPET_LINES: Final = 2
 _LEAD_CHARS: Final = 28
 """So much of a snippet stands before the hit."""
 _LEFT: Final = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
 _RIGHT: Final = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
-_CENTRE: Final = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
 
 
 class HistoryDelegate(QStyledItemDelegate):
     """Draws in the colours of a theme, and with its zoom."""
 
-    def __init__(self, theme: Theme, model_name: ModelName, view: QTreeView) -> None:
+    def __init__(self, theme: Theme, model_name: ModelName, view: QTreeView, *, snippet_lines: int) -> None:
+        """`snippet_lines` is 0 for a list without hits."""
         super().__init__(view)
-        self._view = view
+        self._snippet_lines = snippet_lines
         self._model_name = model_name
         self.set_theme(theme)
 
@@ -64,25 +63,12 @@ class HistoryDelegate(QStyledItemDelegate):
         self._theme = theme
         self._icons: dict[tuple[str, str], QIcon] = {}
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        px, line = self._theme.px, option.fontMetrics.height()
-        small_font = small(option.font)
-        low = QFontMetrics(small_font).height()
-        match index.data(VALUE_ROLE):
-            case WindowInfo():
-                return QSize(80, 2 * line + low + px(16))
-            case HitGroup():
-                return QSize(80, line + px(14))
-            case HistoryItem():
-                return QSize(80, line + low + px(12))
-            case SearchHit():
-                return QSize(80, low * (1 + _SNIPPET_LINES) + px(14))
-            case Floor():
-                return QSize(80, self._text_height(floor_text(), small_font, px(_INDENT + 12)) + px(18))
-            case Note() as note:
-                return QSize(80, self._text_height(note.text, small_font, px(_INDENT)) + px(14))
-            case _:
-                return QSize(80, line)
+    def sizeHint(self, option: QStyleOptionViewItem, _index: Index) -> QSize:
+        """Every row is as high as every other: only then can thousands be laid out without a pause."""
+        line, low = option.fontMetrics.height(), QFontMetrics(small(option.font)).height()
+        if self._snippet_lines:
+            return QSize(80, low * (1 + self._snippet_lines) + self._theme.px(14))
+        return QSize(80, line + low + self._theme.px(14))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         value: Value = index.data(VALUE_ROLE)
@@ -130,22 +116,27 @@ class HistoryDelegate(QStyledItemDelegate):
 
     def _paint_window(self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, window: WindowInfo) -> None:
         px, line = self._theme.px, option.fontMetrics.height()
-        top = rect.top() + px(7)
+        top = rect.center().y() - (2 * line + px(2)) // 2 + 1
         head = QRect(rect.left(), top, rect.width(), line)
         self._paint_arrow(painter, option, head)
-        text = head.adjusted(px(_INDENT), 0, 0, 0)
-        text = self._paint_head(painter, option, text, window)
+        rest = self._paint_head(painter, option, head.adjusted(px(_INDENT), 0, 0, 0), window)
         painter.setFont(small(option.font))
         painter.setPen(self._quiet(option))
-        draw(painter, text, window_times(window), _RIGHT)
-        body = QRect(rect.left() + px(_INDENT), top + line + px(1), rect.width() - px(_INDENT), line)
+        draw(painter, rest, window_opened(window), _RIGHT)
+        self._paint_title(painter, option, QRect(head.left(), head.bottom() + px(2), head.width(), line), window)
+
+    def _paint_title(self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, window: WindowInfo) -> None:
+        """Paint how a window begins, and how much is in it."""
+        px = self._theme.px
+        rect = rect.adjusted(px(_INDENT), 0, 0, 0)
+        painter.setFont(small(option.font))
+        painter.setPen(self._quiet(option))
+        figures = window_figures(window)
+        width = painter.fontMetrics().horizontalAdvance(figures)
+        draw(painter, rect, figures, _RIGHT)
         painter.setFont(option.font)
         painter.setPen(self._loud(option) if window.title else self._quiet(option))
-        draw(painter, body, window_title(window))
-        painter.setFont(small(option.font))
-        painter.setPen(self._quiet(option))
-        low = painter.fontMetrics().height()
-        draw(painter, QRect(body.left(), body.bottom() + px(1), body.width(), low), window_figures(window))
+        draw(painter, rect.adjusted(0, 0, -width - px(10), 0), window_title(window))
 
     def _paint_head(self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, window: WindowInfo) -> QRect:
         """Paint number and kind; return the room that is left at their right."""
@@ -174,12 +165,14 @@ class HistoryDelegate(QStyledItemDelegate):
 
     def _paint_hit_group(self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, group: HitGroup) -> None:
         px, line = self._theme.px, option.fontMetrics.height()
-        head = QRect(rect.left(), rect.top() + px(7), rect.width(), line)
+        head = QRect(rect.left(), rect.center().y() - line - px(1), rect.width(), line)
         self._paint_arrow(painter, option, head)
         rest = self._paint_head(painter, option, head.adjusted(px(_INDENT), 0, 0, 0), group.window)
         painter.setFont(small(option.font))
         painter.setPen(self._quiet(option))
         draw(painter, rest, hits_text(group.hits), _RIGHT)
+        below = QRect(rect.left() + px(_INDENT), head.bottom() + px(3), rect.width() - px(_INDENT), line)
+        draw(painter, below, window_title(group.window))
 
     def _paint_arrow(self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect) -> None:
         """Paint whether the window is open: the list has no branches to show it with."""
@@ -199,12 +192,12 @@ class HistoryDelegate(QStyledItemDelegate):
 
     def _paint_item(self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, item: HistoryItem) -> None:
         px = self._theme.px
-        rect = rect.adjusted(px(_INDENT), px(5), 0, -px(5))
-        head = QRect(rect.left(), rect.top(), rect.width(), QFontMetrics(small(option.font)).height())
+        line, low = option.fontMetrics.height(), QFontMetrics(small(option.font)).height()
+        rect = rect.adjusted(px(_INDENT), 0, 0, 0)
+        head = QRect(rect.left(), rect.center().y() - (line + low + px(2)) // 2 + 1, rect.width(), low)
         self._paint_who(painter, option, head, item)
         painter.setFont(option.font)
         painter.setPen(self._loud(option) if item.preview else self._quiet(option))
-        line = option.fontMetrics.height()
         draw(painter, QRect(rect.left(), head.bottom() + px(2), rect.width(), line), item_preview(item))
 
     def _paint_who(self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, item: HistoryItem) -> None:
@@ -271,7 +264,7 @@ class HistoryDelegate(QStyledItemDelegate):
         layout.setTextOption(choice)
         layout.beginLayout()
         top = 0.0
-        for _ in range(_SNIPPET_LINES):
+        for _ in range(self._snippet_lines):
             line = layout.createLine()
             if not line.isValid():
                 break
@@ -285,7 +278,7 @@ class HistoryDelegate(QStyledItemDelegate):
 
     def _paint_floor(self, painter: QPainter, option: QStyleOptionViewItem) -> None:
         px, theme = self._theme.px, self._theme
-        rect = option.rect.adjusted(px(4), px(5), -px(4), -px(4))
+        rect = option.rect.adjusted(px(4), px(4), -px(4), -px(4))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(theme.hover if not _is_selected(option) else theme.selection)
         painter.drawRect(rect)
@@ -308,11 +301,6 @@ class HistoryDelegate(QStyledItemDelegate):
         )
 
     # Parts
-
-    def _text_height(self, text: str, font: QFont, indent: int) -> int:
-        width = self._view.viewport().width() - indent - 2 * self._theme.px(_PADDING)
-        bounds = QFontMetrics(font).boundingRect(QRect(0, 0, max(60, width), 10_000), int(_CENTRE), text)
-        return bounds.height()
 
     def _loud(self, option: QStyleOptionViewItem) -> QColor:
         return self._theme.selection_text if _is_selected(option) else self._theme.text

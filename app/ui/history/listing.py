@@ -15,14 +15,14 @@ from app.domain.windows import Filters, ItemsPage, Mark, WindowInfo
 from app.ui.bridge import Bridge
 from app.ui.history.entries import Floor, Note, NoteKind
 from app.ui.history.model import Group, HistoryModel
-from app.ui.history.shelf import NoteWords, Shelf, splices
+from app.ui.history.shelf import NoteWords, Shelf, Splice, splices
 from app.ui.history.wording import skipped_words
 
 if TYPE_CHECKING:
     import asyncio
 
-MOST_ITEMS: Final = 4_000
-"""So many items are kept in memory; others are fetched again when they come into view."""
+MOST_ITEMS: Final = 2_000
+"""So many items are kept; others are fetched again when they come into view. More would take too long to lay out."""
 MOST_RESTARTS: Final = 5
 """A history that changes this often while it is read is told as an error."""
 
@@ -117,7 +117,7 @@ class Listing(QObject):
             group = self._model.group(key)
             if group is not None:
                 waiting = Note(NoteKind.LOADING, self.tr("Loading…"))
-                self._model.splice(key, 0, len(group.children), (waiting,))
+                self._model.splice(key, Splice(0, len(group.children), (waiting,)))
             self._fetch(key, None, earlier=False)
 
     @Slot(str)
@@ -252,14 +252,14 @@ class Listing(QObject):
         if names := {tool.name for page in shelf.pages for item in page.items for tool in item.tools}:
             self.tools_seen.emit(names)
         shelf.skipped_note = skipped_words(shelf.skipped, searched=False)
-        for splice in splices(group.children, shelf.children()):
-            self._model.splice(key, *splice)
+        if changes := splices(group.children, shelf.children()):
+            self._model.splice(key, *changes)
 
     def _show_error(self, key: str, reason: str) -> None:
         group = self._model.group(key)
         if group is not None:
             words = self.tr("{reason} Click to try again.").format(reason=reason)
-            self._model.splice(key, 0, len(group.children), (Note(NoteKind.ERROR, words),))
+            self._model.splice(key, Splice(0, len(group.children), (Note(NoteKind.ERROR, words),)))
 
     # Beginning again
 

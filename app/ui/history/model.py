@@ -8,12 +8,16 @@ from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistent
 
 from app.domain.windows import WindowInfo
 from app.ui.history.entries import Child, Floor, HitGroup, Note, NoteKind, Value
+from app.ui.history.shelf import Splice
 from app.ui.history.wording import ModelName, floor_explained, spoken, window_tooltip
 from app.ui.tooltip import plain_tooltip
 
 Index = QModelIndex | QPersistentModelIndex
 VALUE_ROLE: Final = Qt.ItemDataRole.UserRole
 _ROOT: Final = QModelIndex()
+_GROUP: Final = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+_CHILD: Final = _GROUP | Qt.ItemFlag.ItemNeverHasChildren
+_NOTE: Final = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemNeverHasChildren
 
 
 @dataclass(slots=True)
@@ -123,29 +127,30 @@ class HistoryModel(QAbstractItemModel):
             index = self.index(row, 0)
             self.dataChanged.emit(index, index)
 
-    def splice(self, key: str, row: int, removed: int, inserted: Sequence[Child]) -> None:
-        """Put other children in the place of `removed` ones from `row` on."""
+    def splice(self, key: str, *splices: Splice) -> None:
+        """Change the children of a group; the first change is the one furthest down."""
         group = self.group(key)
         if group is None:
             return
         parent = self.group_index(key)
         group.may_have_more = False
         self.about_to_splice.emit()
-        if removed:
-            self.beginRemoveRows(parent, row, row + removed - 1)
-            del group.children[row : row + removed]
-            self.endRemoveRows()
-        if inserted:
-            self.beginInsertRows(parent, row, row + len(inserted) - 1)
-            group.children[row:row] = inserted
-            self.endInsertRows()
+        for row, removed, inserted in splices:
+            if removed:
+                self.beginRemoveRows(parent, row, row + removed - 1)
+                del group.children[row : row + removed]
+                self.endRemoveRows()
+            if inserted:
+                self.beginInsertRows(parent, row, row + len(inserted) - 1)
+                group.children[row:row] = inserted
+                self.endInsertRows()
         self.spliced.emit()
 
     def empty(self, key: str) -> None:
         """Put the children of a group away: they are fetched again when they are wanted."""
         group = self.group(key)
         if group is not None:
-            self.splice(key, 0, len(group.children), ())
+            self.splice(key, Splice(0, len(group.children), ()))
             group.may_have_more = True
 
     def _number(self) -> None:
@@ -154,12 +159,16 @@ class HistoryModel(QAbstractItemModel):
     # Qt's questions
 
     def index(self, row: int, column: int, parent: Index = _ROOT) -> QModelIndex:
-        if not self.hasIndex(row, column, parent):
+        # Asked for each row of a layout: no detour over `hasIndex`.
+        if column or row < 0:
             return QModelIndex()
         if not parent.isValid():
-            return self.createIndex(row, column, 0)
+            return self.createIndex(row, 0, 0) if row < len(self._groups) else QModelIndex()
+        if parent.internalId():
+            return QModelIndex()
         group = self.group_at(parent)
-        return QModelIndex() if group is None else self.createIndex(row, column, group.serial)
+        found = group is not None and row < len(group.children)
+        return self.createIndex(row, 0, group.serial) if group is not None and found else QModelIndex()
 
     def parent(self, index: Index = _ROOT) -> QModelIndex:  # type: ignore[override]
         row = self._rows.get(index.internalId()) if index.isValid() and index.internalId() else None
@@ -199,9 +208,8 @@ class HistoryModel(QAbstractItemModel):
         if value is None:
             return Qt.ItemFlag.NoItemFlags
         if isinstance(value, Note) and value.kind is not NoteKind.ERROR:
-            return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemNeverHasChildren
-        enabled = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
-        return enabled if not index.internalId() else enabled | Qt.ItemFlag.ItemNeverHasChildren
+            return _NOTE
+        return _CHILD if index.internalId() else _GROUP
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         value = self.value_at(index)
@@ -226,5 +234,7 @@ def _tooltip(value: Value) -> str | None:
             return plain_tooltip(window_tooltip(value.window))
         case Floor():
             return plain_tooltip(floor_explained())
+        case Note():
+            return plain_tooltip(value.text)
         case _:
             return None

@@ -78,7 +78,7 @@ class HistoryPanel(QWidget):
         self.status = StatusLine(theme)
         self.windows = HistoryTree(self._windows_model, theme, model_name)
         self.windows.setAccessibleName(self.tr("Windows of this chat"))
-        self.hits = HistoryTree(self._hits_model, theme, model_name)
+        self.hits = HistoryTree(self._hits_model, theme, model_name, snippet_lines=2)
         self.hits.setAccessibleName(self.tr("Search results"))
         self.reader = Reader(self.reading, theme, model_name)
         self.reader.hide()
@@ -111,9 +111,7 @@ class HistoryPanel(QWidget):
         self._is_expanded_once = False
         self.search.reset()
         self.searching.start("", "", Filters())
-        self.reading.close()
-        self.reader.hide()
-        self._list_area.show()
+        self._hide_reader()
         self.timeline.show_windows(())
         self.listing.show_chat(session)
         self.note_change(session)
@@ -317,16 +315,17 @@ class HistoryPanel(QWidget):
 
     @Slot(str, object)
     def _start_search(self, query: str, filters: Filters) -> None:
+        if self.reader.isVisibleTo(self):
+            # It would show something that is in no list any more.
+            self._hide_reader()
         self.searching.start(self.session, query, filters)
 
     @Slot()
     def _enter_list(self) -> None:
         tree = self._list
-        tree.setFocus(Qt.FocusReason.OtherFocusReason)
         if not tree.currentIndex().isValid():
-            first = tree.model().index(0, 0)
-            below = tree.indexBelow(first) if self.searching.search.query else first
-            tree.setCurrentIndex(below if below.isValid() else first)
+            tree.choose_first()
+        tree.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @Slot()
     def _escape_list(self) -> None:
@@ -374,11 +373,14 @@ class HistoryPanel(QWidget):
         elif had_focus:
             self.reader.text.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    @Slot()
-    def _close_reader(self) -> None:
+    def _hide_reader(self) -> None:
         self.reading.close()
         self.reader.hide()
         self._list_area.show()
+
+    @Slot()
+    def _close_reader(self) -> None:
+        self._hide_reader()
         self._list.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _fit_reader(self) -> None:

@@ -108,7 +108,7 @@ class SearchBar(QWidget):
         for words, role in ((self.tr("Everyone"), ""), (self.tr("You"), "user"), (self.tr("Assistant"), "assistant")):
             self.role.addItem(words, role)
         self.tool.clear()
-        self.tool.addItem(self.tr("Any tool or none"), "")
+        self.tool.addItem(self.tr("All tools"), "")
         self.tool.setEnabled(False)
         self.show_windows(())
 

@@ -14,15 +14,14 @@ from app.domain.windows import Filters, Mark, SearchHit, SearchPage, Skipped, Wi
 from app.ui.bridge import Bridge
 from app.ui.history.entries import HitGroup
 from app.ui.history.model import Group, HistoryModel
+from app.ui.history.shelf import Splice
 
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable
 
 PAUSE_AFTER: Final = 2_000
-"""After so many hits the search waits for the person to go on."""
-MOST_HITS: Final = 10_000
-"""More than these are not kept; a narrower search finds the others."""
+"""After so many hits the search waits for the person to go on; they make room for the next ones then."""
 MOST_RESTARTS: Final = 5
 
 
@@ -35,8 +34,6 @@ class SearchStatus(StrEnum):
     """By the person, or because the panel was hidden: it can go on."""
     PAUSED = "paused"
     """Enough was found for the moment: it can go on."""
-    FULL = "full"
-    """As much was found as can be kept."""
     DONE = "done"
     FAILED = "failed"
 
@@ -49,6 +46,9 @@ class Search:
     filters: Filters = field(default_factory=Filters)
     status: SearchStatus = SearchStatus.NONE
     hits: int = 0
+    """That are listed."""
+    passed: int = 0
+    """Hits that were listed before those, and made room for them."""
     bytes_read: int = 0
     total_bytes: int = 0
     skipped: Skipped = field(default_factory=Skipped)
@@ -84,7 +84,6 @@ class Searching(QObject):
         self._window = window
         self._session = ""
         self._mark: Mark | None = None
-        self._pause_at = PAUSE_AFTER
         self._task: asyncio.Task[None] | None = None
         self.search = Search()
         self.offsets: list[int] = []
@@ -112,8 +111,11 @@ class Searching(QObject):
         if self.search.status is SearchStatus.FAILED:
             self.start(self._session, self.search.query, self.search.filters)
         elif self.search.status in (SearchStatus.STOPPED, SearchStatus.PAUSED):
-            self._pause_at = len(self.offsets) + PAUSE_AFTER
-            self._show(replace(self.search, status=SearchStatus.RUNNING))
+            search = self.search
+            if search.hits >= PAUSE_AFTER:
+                self._list_nothing()
+                search = replace(search, hits=0, passed=search.passed + search.hits)
+            self._show(replace(search, status=SearchStatus.RUNNING))
             self._run()
 
     def _run(self) -> None:
@@ -126,7 +128,9 @@ class Searching(QObject):
 
     def _forget_hits(self) -> None:
         self._mark = None
-        self._pause_at = PAUSE_AFTER
+        self._list_nothing()
+
+    def _list_nothing(self) -> None:
         self.offsets = []
         self._model.clear()
 
@@ -165,9 +169,7 @@ class Searching(QObject):
         )
         if page.exhausted:
             search = replace(search, status=SearchStatus.DONE)
-        elif len(self.offsets) >= MOST_HITS:
-            search = replace(search, status=SearchStatus.FULL)
-        elif len(self.offsets) >= self._pause_at:
+        elif len(self.offsets) >= PAUSE_AFTER:
             search = replace(search, status=SearchStatus.PAUSED)
         self._show(search)
 
@@ -190,7 +192,7 @@ class Searching(QObject):
             group = Group(key, HitGroup(window, 0))
             self._model.add_group(group)
         had = len(group.children)
-        self._model.splice(key, had, 0, hits)
+        self._model.splice(key, Splice(had, 0, hits))
         assert isinstance(group.value, HitGroup)
         row = self._model.group_index(key).row()
         self._model.set_value(row, HitGroup(group.value.window, had + len(hits)))

@@ -59,7 +59,7 @@ class StatusLine(QWidget):
         )
 
     def _search_words(self, search: Search) -> str:
-        found = hits_text(search.hits) if search.hits else self.tr("Nothing found yet")
+        found = self._found(search) or self.tr("Nothing found yet")
         searched = progress_text(search.bytes_read, search.total_bytes)
         match search.status:
             case SearchStatus.NONE:
@@ -72,11 +72,6 @@ class StatusLine(QWidget):
                 words = self.tr("{found}, the newest first · searched {progress}").format(
                     found=found, progress=searched
                 )
-            case SearchStatus.FULL:
-                full = self.tr(
-                    "{found}, the newest. More can't be listed: search for something rarer, or in one window."
-                )
-                words = full.format(found=found)
             case SearchStatus.DONE:
                 words = self._done_words(search)
             case SearchStatus.FAILED:
@@ -84,10 +79,19 @@ class StatusLine(QWidget):
         again = self.tr("The chat has changed, so the search began again.") if search.restarts else ""
         return "\n".join(filter(None, [words, again, skipped_words(search.skipped, searched=True)]))
 
+    def _found(self, search: Search) -> str:
+        """Return how many hits are listed, and which ones if some were passed; empty for none at all."""
+        if not search.passed:
+            return hits_text(search.hits) if search.hits else ""
+        if not search.hits:
+            return self.tr("No more than {count}").format(count=hits_text(search.passed))
+        first, last = number_text(search.passed + 1), number_text(search.passed + search.hits)
+        return self.tr("Hits {first} to {last}").format(first=first, last=last)
+
     def _done_words(self, search: Search) -> str:
         size = size_text(search.bytes_read)
-        if search.hits:
-            return self.tr("{found} · all {size} searched").format(found=hits_text(search.hits), size=size)
+        if found := self._found(search):
+            return self.tr("{found} · all {size} searched").format(found=found, size=size)
         return self.tr("Nothing found · all {size} searched").format(size=size)
 
     def show_list(self, state: ListState, windows: int) -> None:

@@ -6,6 +6,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, Qt, QTime
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QTreeView
 
+from app.domain.windows import SearchHit
 from app.ui.history.delegate import HistoryDelegate, corner
 from app.ui.history.entries import Note, NoteKind, Value, item_of
 from app.ui.history.model import HistoryModel, Index
@@ -32,15 +33,17 @@ class HistoryTree(QTreeView):
     """The key of a group."""
     escaped = Signal()
 
-    def __init__(self, model: HistoryModel, theme: Theme, model_name: ModelName) -> None:
+    def __init__(self, model: HistoryModel, theme: Theme, model_name: ModelName, *, snippet_lines: int = 0) -> None:
+        """`snippet_lines` are for each hit; 0 where none are listed."""
         super().__init__()
         self.setObjectName("historyList")
         self._values = model
         self._is_clicked = False
         self.setModel(model)
-        self.delegate = HistoryDelegate(theme, model_name, self)
+        self.delegate = HistoryDelegate(theme, model_name, self, snippet_lines=snippet_lines)
         self.setItemDelegate(self.delegate)
         self.setHeaderHidden(True)
+        self.setUniformRowHeights(True)
         self.setRootIsDecorated(False)
         self.setIndentation(0)
         self.setExpandsOnDoubleClick(False)
@@ -52,8 +55,8 @@ class HistoryTree(QTreeView):
         self._fetcher.setSingleShot(True)
         self._fetcher.setInterval(0)
         self._fetcher.timeout.connect(self._fetch_in_view)
-        self.verticalScrollBar().valueChanged.connect(self._fetcher.start)
-        self.expanded.connect(self._fetcher.start)
+        self.verticalScrollBar().valueChanged.connect(lambda _value: self._fetcher.start())
+        self.expanded.connect(lambda _index: self._fetcher.start())
         model.about_to_splice.connect(self._remember_place)
         model.spliced.connect(self._keep_place)
 
@@ -66,6 +69,13 @@ class HistoryTree(QTreeView):
     def current_value(self) -> Value | None:
         """Return the value that is current."""
         return self._values.value_at(self.currentIndex())
+
+    def choose_first(self) -> None:
+        """Choose the first hit; of windows, the newest."""
+        self.executeDelayedItemsLayout()
+        first = self._values.index(0, 0)
+        below = self.indexBelow(first)
+        self.setCurrentIndex(below if isinstance(self._values.value_at(below), SearchHit) else first)
 
     def step(self, by: int) -> bool:
         """Choose the next item or hit, or the one before; return whether there is one."""
@@ -162,9 +172,6 @@ class HistoryTree(QTreeView):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if event.oldSize().width() != event.size().width():
-            # Lines that wrap have another height.
-            self.scheduleDelayedItemsLayout()
         self._fetcher.start()
 
     @Slot()
@@ -188,14 +195,19 @@ class HistoryTree(QTreeView):
     @Slot()
     def _remember_place(self) -> None:
         """Note which entry is at the top, before others come or go above it."""
-        if self._anchor is not None or not self.verticalScrollBar().value():
+        if self._anchor is not None:
             return
-        index = self.indexAt(QPoint(4, 1))
-        while index.isValid() and isinstance(self._values.value_at(index), Note):
-            # A line about the list goes with what it stands for.
+        index = top = self.indexAt(QPoint(4, 1))
+        while index.isValid() and not self._may_anchor(index):
             index = self.indexBelow(index)
-        if index.isValid():
+        if index.isValid() and (index != top or self.verticalScrollBar().value()):
             self._anchor = (QPersistentModelIndex(index), self.visualRect(index).top())
+
+    def _may_anchor(self, index: QModelIndex) -> bool:
+        """Return whether what comes next to an entry comes below it, or far above."""
+        below = self._values.value_at(self.indexBelow(index))
+        is_above_earlier = isinstance(below, Note) and below.kind is NoteKind.EARLIER
+        return not is_above_earlier and not isinstance(self._values.value_at(index), Note)
 
     @Slot()
     def _keep_place(self) -> None:

@@ -75,6 +75,11 @@ def window_figures(window: WindowInfo) -> str:
     return f"{rows} · {tokens_text(window.tokens)}" if window.tokens else rows
 
 
+def window_opened(window: WindowInfo) -> str:
+    """Return when a window was opened, if that is known."""
+    return "" if window.opened is None else time_text(window.opened)
+
+
 def window_times(window: WindowInfo) -> str:
     """Return when a window was opened, and closed."""
     if window.opened is None:
