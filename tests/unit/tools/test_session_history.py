@@ -433,7 +433,7 @@ async def test_foreign_rows_with_wild_names_fit_like_all_others(chat: HistoryCha
     rows: list[dict[str, Any]] = [
         {"id": wild, "boundary": {"kind": "rollover"}},
         {"id": wild + "1", "model": wild, "parts": [{"type": "text", "text": wild}]},
-        {"id": "f2", "seq": 2**62, "parts": [{"type": "tool", "call_id": "c", "name": wild, "input": wild}] * 20},
+        {"id": "f2", "seq": 2**62, "parts": [{"type": "tool", "call_id": "c", "name": wild, "input": wild}] * 6},
     ]
     with chat.files.chat.open("ab") as file:
         for row in rows:
