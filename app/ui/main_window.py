@@ -196,7 +196,9 @@ class MainWindow(QMainWindow):
         from app.ui.typed_commands import TypedCommands
 
         if self._commands is None:
-            self._commands = TypedCommands(self.actions_, self.chats, self.controller, self.page.composer)
+            self._commands = TypedCommands(
+                self.actions_, self.chats, self.controller, self.page.composer, find=self.find_in_chat
+            )
         self._commands.run(typed)
 
     @Slot(str, str)
@@ -223,14 +225,17 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _find_in_chat(self) -> None:
-        """Show the bar, made when it is first wanted."""
+        self.find_in_chat("")
+
+    def find_in_chat(self, text: str) -> None:
+        """Show the bar, made when it is first wanted, and look for `text` if there is one."""
         from app.ui.chat.find_controller import FindController
 
         if self._find is None:
             self._find = FindController(self.page, self.controller, self._bridge, self._tasks, self.appearance.theme)
             self._find.closed.connect(self._leave_find)
         self._show_chat_pane()
-        self._find.open_bar()
+        self._find.open_bar(text)
 
     def _find_further(self, direction: int) -> None:
         if self._find is None or not self._find.is_open:
@@ -338,8 +343,12 @@ class MainWindow(QMainWindow):
 
     @Slot(str)
     def _show_more_hits(self, session: str) -> None:
-        self._show_chat_pane()
-        self.chats.open(session)
+        """Look for what all chats are searched for in one of them."""
+        if session != self.chats.open_session:
+            self.chats.open(session)
+        self._find_in_chat()
+        if self._find is not None and self._chat_search is not None:
+            self._find.bar.field.setText(self._chat_search.text)
 
     def _make_chat_search(self) -> ChatSearch:
         from app.ui.chat_search import ChatSearch

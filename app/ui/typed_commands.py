@@ -1,5 +1,6 @@
 """Does what a typed command says, by the same ways as the menus."""
 
+from collections.abc import Callable
 from typing import assert_never
 
 from PySide6.QtCore import QCoreApplication, QObject
@@ -15,13 +16,21 @@ class TypedCommands(QObject):
     """Runs commands on the chat that is open."""
 
     def __init__(
-        self, actions: Actions, chats: ChatsController, controller: ChatController, composer: Composer
+        self,
+        actions: Actions,
+        chats: ChatsController,
+        controller: ChatController,
+        composer: Composer,
+        *,
+        find: Callable[[str], None],
     ) -> None:
+        """`find` shows where a text stands in the chat; an empty one lets the person type it."""
         super().__init__(composer)
         self._actions = actions
         self._chats = chats
         self._controller = controller
         self._composer = composer
+        self._find = find
 
     def run(self, typed: TypedCommand) -> None:
         """Empty the field and do it; if it can't be done now, keep the text and say why."""
@@ -43,6 +52,8 @@ class TypedCommands(QObject):
                 self._chats.rename(self._chats.open_session, typed.argument)
             case CommandAction.TITLE:
                 self._actions.rename.trigger()
+            case CommandAction.FIND:
+                self._find(typed.argument)
             case CommandAction.HISTORY if self._actions.show_history.isChecked():
                 pass
             case CommandAction.HISTORY:
@@ -60,5 +71,7 @@ class TypedCommands(QObject):
                 return QCoreApplication.translate(
                     "TypedCommands", "A reply is being written. Wait for its end, or stop it first."
                 )
+            case CommandAction.FIND if not self._actions.find.isEnabled():
+                return QCoreApplication.translate("TypedCommands", "Nothing was said here yet.")
             case _:
                 return ""

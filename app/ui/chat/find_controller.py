@@ -66,12 +66,12 @@ class FindController(QObject):
     def is_open(self) -> bool:
         return not self.bar.isHidden()
 
-    def open_bar(self) -> None:
-        """Show the bar, with what is selected or was looked for last."""
+    def open_bar(self, text: str = "") -> None:
+        """Show the bar, with `text`, what is selected or what was looked for last."""
         was_open = self.is_open
         self.bar.show()
-        selected, bounds = self._selected(), self._view.selection.bounds
-        self.bar.begin(selected or self.bar.field.text())
+        selected, bounds = "" if text else self._selected(), self._view.selection.bounds
+        self.bar.begin(text or selected or self.bar.field.text())
         self._from = bounds[0] if selected and bounds is not None else None
         self._session = self._controller.session
         if not was_open or self.bar.field.text() != self.search.text:

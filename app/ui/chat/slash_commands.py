@@ -15,6 +15,7 @@ class CommandAction(StrEnum):
     CLEAR_SOFTLY = "clear_softly"
     MODEL = "model"
     TITLE = "title"
+    FIND = "find"
     HISTORY = "history"
     HELP = "help"
 
@@ -48,6 +49,7 @@ def slash_commands() -> tuple[SlashCommand, ...]:
         ),
         SlashCommand("/model", CommandAction.MODEL, _tr("Choose another model")),
         SlashCommand("/title", CommandAction.TITLE, _tr("Give this chat another title"), _tr("new title")),
+        SlashCommand("/find", CommandAction.FIND, _tr("Find words in this chat"), _tr("words")),
         SlashCommand("/history", CommandAction.HISTORY, _tr("Show the history of this chat beside it")),
         SlashCommand("/help", CommandAction.HELP, _tr("List these commands")),
     )

@@ -207,3 +207,19 @@ def test_history_is_shown_beside_the_chat_and_stays(desk: Desk) -> None:
         desk.window.page.composer.submit()
         desk.until(lambda: desk.window.panes.shows_history)
         assert desk.window.page.composer.text() == ""
+
+
+def test_find_looks_for_the_words_behind_it(desk: Desk) -> None:
+    desk.window.page.composer.set_text("/find heron")
+    desk.window.page.composer.submit()
+    assert desk.window.page.composer._hint.text() == "Nothing was said here yet."
+    desk.window.page.composer.set_text("")
+    desk.provider.play(reply("A grey heron stood there."))
+    desk.say("hi")
+    desk.window.page.composer.set_text("/find grey heron")
+    desk.window.page.composer.submit()
+    find = desk.window._find
+    assert find is not None
+    assert find.is_open
+    assert find.bar.field.text() == "grey heron"
+    desk.until(lambda: find.bar.count.text().startswith("1"))
