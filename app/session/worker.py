@@ -20,6 +20,7 @@ from app.history.partial import recover_partial
 from app.history.reader import HistoryReader, Position
 from app.history.sidecars import SessionMeta
 from app.history.stretch import Stretch, read_older
+from app.session.archiving import Archiver
 from app.session.attachments import keep
 from app.session.env import SessionEnv
 from app.session.inputs import DraftContent, Input, NewFile, Outcome, Refused, ResetContext
@@ -71,6 +72,9 @@ class Worker:
         self._on_idle = on_idle
         self._state = SessionState(SessionMeta())
         self._turn = TurnEnv(env, session, files, self._state)
+        self._archiver = Archiver(
+            env, session, files, self._turn.store, is_busy=lambda: self._state.turn_state.is_active
+        )
         self._running: asyncio.Task[None] | None = None
         self._following: asyncio.Task[None] | None = None
         self._followed_seq = 0
@@ -112,6 +116,8 @@ class Worker:
             except StorageError as error:
                 log.info("%s can't be repaired yet: %s", self.session, error)
                 self._state.meta = await run_blocking(peek_meta, self._files)
+            else:
+                self._archiver.start()
         except BaseException:
             await run_blocking(self._files.lease.release)
             raise
@@ -135,6 +141,7 @@ class Worker:
             if self._following is not None:
                 self._following.cancel()
                 self._following = None
+        self._archiver.start()
         await self._tell_rows_after(self._followed_seq)
         self._tell_access(Access.WRITABLE, "")
         return True
@@ -209,6 +216,7 @@ class Worker:
             if task is not None:
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
+        await self._archiver.stop()
         if self.owes:
             with contextlib.suppress(StorageError):
                 await self._sync()
@@ -347,11 +355,14 @@ class Worker:
         if not accepted.done():
             accepted.set_result(Refused(""))
         self._running = None
+        newest = next(iter(self._state.window), None)
         if sum(map(_size_of, self._state.window)) > LARGE_WINDOW_CHARS:
             # Read again for the next message rather than held all the while.
             self._state.window = []
             self._state.window_is_loaded = False
         self._turn.enter(TurnState.IDLE)
+        if newest is not None and newest.boundary is not None:
+            self._archiver.start(newest.id)
         self._on_idle(self.session)
 
     # Reading along

@@ -1,0 +1,54 @@
+"""Sealed windows go to the archive in the background: between turns, never between an append and its request.
+
+See context-windows.md, 4. Nothing depends on it having happened.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from app.aio import run_blocking, run_to_end
+from app.domain.errors import StorageError
+from app.history.files import ChatFiles
+from app.history.rotation import Rotation
+from app.history.store import Store
+from app.session.env import SessionEnv
+
+log = logging.getLogger(__name__)
+
+
+class Archiver:
+    """Runs the rotation of one chat whose lease this process holds; gives way to a turn after each piece."""
+
+    def __init__(
+        self, env: SessionEnv, session: str, files: ChatFiles, store: Store, *, is_busy: Callable[[], bool]
+    ) -> None:
+        self._env = env
+        self._session = session
+        self._rotation = Rotation(files, store)
+        self._is_busy = is_busy
+        self._archived_to: str | None = None
+        self._running: asyncio.Task[None] | None = None
+
+    def start(self, boundary: str = "") -> None:
+        """Move what lies before the newest boundary, a row of that id if one is known; harmless if that is done."""
+        is_running = self._running is not None and not self._running.done()
+        if not is_running and boundary != self._archived_to:
+            self._running = self._env.tasks.spawn(self._run(boundary), name=f"archive {self._session}")
+
+    async def stop(self) -> None:
+        """End after the piece under way."""
+        if self._running is not None:
+            self._running.cancel()
+            await asyncio.gather(self._running, return_exceptions=True)
+
+    async def _run(self, boundary: str) -> None:
+        try:
+            while not self._is_busy():
+                piece = run_blocking(self._rotation.step)
+                if not await run_to_end(piece, self._env.tasks, name=f"archive a piece of {self._session}"):
+                    self._archived_to = boundary
+                    return
+        except StorageError as error:
+            # The chat is whole as it is; the next turn or the next opening tries again.
+            log.info("%s can't be archived now: %s", self._session, error)
