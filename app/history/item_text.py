@@ -11,10 +11,10 @@ from typing import Final
 from app.domain.errors import StorageError
 from app.domain.rows import Blob, MediaPart, ReasoningPart, Row, TextPart, ToolPart
 from app.domain.text import one_line
+from app.domain.windows import SESSION_HISTORY
 from app.history.blobs import MAX_READ_BYTES, Blobs
 from app.history.codec import parse_json
 
-HISTORY_TOOL: Final = "session_history"
 OMITTED: Final = "[history result omitted]"
 _MOST_PATH_CHARS: Final = 120
 _MOST_NAME_CHARS: Final = 100
@@ -115,7 +115,7 @@ def total_chars(row: Row, *, omits_history: bool) -> int:
             case ToolPart():
                 if part.input_blob is not None:
                     total += _length(part.input_blob) - _length_of(part.input)
-                if part.output_blob is not None and not (omits_history and part.name == HISTORY_TOOL):
+                if part.output_blob is not None and not (omits_history and part.name == SESSION_HISTORY):
                     total += _length(part.output_blob) - _length_of(part.output)
             case MediaPart(text_blob=Blob()):
                 total += _length(part.text_blob) + 1
@@ -156,7 +156,7 @@ def _of_tool(part: ToolPart, leaves: LeafReader, *, omits_history: bool) -> Iter
     name = one_line(part.name, most_chars=_MOST_NAME_CHARS)
     yield Piece(f"[tool: {name}, {part.state}]")
     yield from _lines(leaves.value(part.input_blob, part.input), part.name)
-    if part.name == HISTORY_TOOL and omits_history:
+    if part.name == SESSION_HISTORY and omits_history:
         yield Piece(f"\n{OMITTED}")
     elif part.output is not None or part.output_blob is not None:
         yield Piece("\n[result]")

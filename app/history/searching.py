@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.domain.rows import Blob, Row
-from app.domain.windows import Filters, View
+from app.domain.windows import SESSION_HISTORY, Filters, View
 from app.history.blobs import Blobs
-from app.history.item_text import HISTORY_TOOL, LeafReader, blobs_of, pieces
+from app.history.item_text import LeafReader, blobs_of, pieces
 from app.history.literal import LiteralQuery
 
 SNIPPET_CHARS: Final = 500
@@ -37,7 +37,7 @@ class RowSearch:
         self._needle = self._query.needle(also=_HAS_BLOB)
         self._blobs = blobs
         self._omits_history = view is View.AGENT
-        self._searches_history = filters.tool_name == HISTORY_TOOL
+        self._searches_history = filters.tool_name == SESSION_HISTORY
 
     def may_match(self, data: bytes) -> bool:
         """Whether a row in `data`, one line or many, may have a hit; False is certain."""
@@ -64,7 +64,7 @@ class RowSearch:
     def _hits(self, row: Row, leaves: LeafReader) -> Iterator[TextHit]:
         at = 0
         for piece in pieces(row, leaves, omits_history=self._omits_history):
-            if piece.is_leaf and (piece.tool != HISTORY_TOOL or self._searches_history):
+            if piece.is_leaf and (piece.tool != SESSION_HISTORY or self._searches_history):
                 for start, end in self._query.spans(piece.text):
                     yield _hit(piece.text, start, end, at)
             at += len(piece.text)

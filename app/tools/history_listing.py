@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.aio import run_blocking
+from app.domain.windows import SESSION_HISTORY
 from app.history.cursor import EVERYTHING, Cursors, Scope
 from app.tools.history_answers import ListAnswer, Tail
 from app.tools.history_arguments import Asked, ListItems, ListWindows, Search
 from app.tools.history_cap import Cap
 from app.tools.history_entries import size_words, skipped_words
 from app.tools.history_pages import Gathered, Place
-from app.tools.history_schema import NAME
 
 _FIELDS: Mapping[type, str] = {ListWindows: "windows", ListItems: "items", Search: "hits"}
 
@@ -83,7 +83,7 @@ class Listing:
                 return "The windows are still being looked for. Make the same call again with the cursor."
             case Search() as call if place.next is None:
                 part = "all you can read of this chat" if call.filters == EVERYTHING else "the part you asked for"
-                left_out = "" if call.tool_name == NAME else f", and calls of {NAME}"
+                left_out = "" if call.tool_name == SESSION_HISTORY else f", and calls of {SESSION_HISTORY}"
                 return (
                     f"Nothing found in {part}. Searched: what was said, and what tools were given and gave back."
                     f" Not searched: reasoning{left_out}."

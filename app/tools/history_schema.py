@@ -3,6 +3,7 @@
 from typing import Final
 
 from app.domain.request import ToolSpec
+from app.domain.windows import SESSION_HISTORY
 from app.tools.history_arguments import (
     ACTIONS,
     DEFAULT_LIMIT,
@@ -14,8 +15,6 @@ from app.tools.history_arguments import (
     PREVIEW_CHARS,
     READ_CHARS,
 )
-
-NAME: Final = "session_history"
 
 DESCRIPTION: Final = """\
 Read earlier parts of this very chat, also what you can't see any more. A long chat is divided into context windows. \
@@ -121,7 +120,7 @@ _FIELDS: Final[dict[str, dict[str, object]]] = {
 }
 
 SPEC: Final = ToolSpec(
-    name=NAME,
+    name=SESSION_HISTORY,
     description=DESCRIPTION,
     input_schema={
         "type": "object",

@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 from PySide6.QtCore import QRectF, QTimer
 
+from app.domain.windows import SESSION_HISTORY
 from app.history.folding import fold
 from app.ui.chat.find_text import Finding, count
 from app.ui.chat.items import ToolCall
@@ -12,8 +13,6 @@ from app.ui.chat.section_text import SectionText
 from app.ui.chat.transcript_model import Node, Place, RowKey
 from app.ui.chat.transcript_view import TranscriptView
 
-HISTORY_TOOL: Final = "session_history"
-"""What it gave back repeats what was said, and is not searched."""
 _SIDE_PX: Final = 24
 
 
@@ -205,7 +204,8 @@ def _spots_in_text(at: int, section: SectionText, folded: str) -> Iterator[Spot]
 
 
 def _count_in_call(tool: ToolCall, folded: str) -> int:
-    if tool.name == HISTORY_TOOL:
+    # What it gave back repeats what was said, and is not searched.
+    if tool.name == SESSION_HISTORY:
         return 0
     return sum(count(text, folded) for value in (tool.arguments, tool.output) for text in _strings(value))
 
