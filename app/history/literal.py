@@ -18,6 +18,8 @@ MAX_HITS_PER_ROW: Final = 100
 _NEEDLE_CHARS: Final = 64
 """So much of a query tells nearly all lines apart."""
 _RARE_CHARS: Final = 3
+_LOOKED_AT: Final = 1_024
+"""Where in a query its rarest characters are looked for."""
 _FREQUENT: Final = " etaoinsrhldcum"
 """What texts are full of; a needle that begins with it is found slowly."""
 
@@ -116,7 +118,7 @@ def _strings(value: object) -> Iterator[str]:
 
 def _needle_in(folded: str) -> str:
     """Return a piece of a query that begins with what is rare."""
-    starts = range(max(1, len(folded) - _RARE_CHARS + 1))
+    starts = range(max(1, min(len(folded), _LOOKED_AT) - _RARE_CHARS + 1))
     start = min(starts, key=lambda at: sum(char in _FREQUENT for char in folded[at : at + _RARE_CHARS]))
     return folded[start : start + _NEEDLE_CHARS]
 
