@@ -170,7 +170,7 @@ def _lines(value: object, tool: str) -> Iterator[Piece]:
         if isinstance(leaf, str):
             yield Piece(leaf, is_leaf=True, tool=tool)
         else:
-            yield Piece(_plain(leaf))
+            yield Piece(json.dumps(leaf, ensure_ascii=False))
 
 
 def _walk(value: object) -> Iterator[tuple[str, object]]:
@@ -197,10 +197,3 @@ def _joined(path: str, name: str) -> str:
     # A path may be as deep as JSON can be nested.
     name = one_line(name[:_MOST_PATH_CHARS], most_chars=_MOST_PATH_CHARS)
     return one_line(f"{path}.{name}" if path else name, most_chars=_MOST_PATH_CHARS)
-
-
-def _plain(leaf: object) -> str:
-    try:
-        return json.dumps(leaf, ensure_ascii=False)
-    except (TypeError, ValueError):
-        return str(leaf)

@@ -238,14 +238,15 @@ class HistoryView:
         raise HistoryChanged(CHANGED)
 
     def _window_of(self, ref: SeqRef) -> str:
-        """Return the id of the window in which a row of that number lies, if they count up."""
+        """Return the id of the window in which a row of that number lies, if they count up; empty if that is no help."""
         while True:
             with self._keeper.opened() as opened:
                 if opened.reach is None:
                     continue
-                before = (window for window in reversed(opened.reach.index.windows) if _seq_of(window.id) <= ref.seq)
+                windows = opened.reach.index.windows
+                before = (window for window in reversed(windows) if _seq_of(window.id) <= ref.seq)
                 found = next(before, None)
-                return found.id if found is not None else ""
+                return found.id if found is not None and len(windows) > 1 else ""
 
     def _scan_for(self, ref: SeqRef | RowIdRef, window_id: str) -> _Found | None:
         """Return the newest row of a window, or of all, that is meant and may be seen."""

@@ -5,7 +5,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.history.scanner import Caps, InLongLine, Line, LinePage, LongLine, read_backward, read_forward
+from app.history.scanner import (
+    Caps,
+    InLongLine,
+    Line,
+    LinePage,
+    LongLine,
+    RawPage,
+    read_backward,
+    read_forward,
+    scan_backward,
+    scan_forward,
+)
 
 SMALL = Caps(page_bytes=40, page_rows=3, line_bytes=12)
 
@@ -115,3 +126,36 @@ def test_reading_on_rereads_next_to_nothing(tmp_path: Path, backward: bool) -> N
     pages = read_all(path, backward=backward, caps=Caps())
     assert sum(page.bytes_read for page in pages) == 4_000_000
     assert [len(page.lines) for page in pages[:-1]] == [500] * (len(pages) - 1)
+
+
+@given(pieces=lines_of_bytes, first=st.integers(0, 12), last=st.integers(0, 12), rows=st.integers(1, 5))
+def test_a_stretch_between_two_lines_is_read_whole_and_not_beyond(
+    tmp_path_factory: pytest.TempPathFactory, pieces: list[bytes], first: int, last: int, rows: int
+) -> None:
+    pieces = [piece.replace(b"\n", b"") for piece in pieces]
+    path = tmp_path_factory.getbasetemp() / "between.jsonl"
+    path.write_bytes(b"".join(piece + b"\n" for piece in pieces))
+    starts = [sum(len(piece) + 1 for piece in pieces[:number]) for number in range(len(pieces) + 1)]
+    begin, end = sorted((starts[min(first, len(pieces))], starts[min(last, len(pieces))]))
+    caps = Caps(page_bytes=50, page_rows=rows, line_bytes=12)
+    expected = [line for line in expected_lines(path.read_bytes(), caps) if begin <= line[0] < end]
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        for backward in (False, True):
+            pages: list[RawPage] = []
+            at, inside, exhausted = (end if backward else begin), None, False
+            while not exhausted:
+                if backward:
+                    page = scan_backward(descriptor, at, begin=begin, caps=caps, inside=inside)
+                else:
+                    page = scan_forward(descriptor, at, end, caps=caps, inside=inside)
+                pages.append(page)
+                at, inside, exhausted = page.next, page.inside, page.exhausted
+            seen = [line for page in pages for line in described(tuple(page.lines(backward=backward)))]
+            assert (seen[::-1] if backward else seen) == expected
+            assert sum(page.bytes_read for page in pages) == end - begin
+            assert sum(page.rows for page in pages) == sum(begin <= start < end for start in starts[:-1])
+            long = [line for page in pages for line in described(tuple(page.long_lines()))]
+            assert sorted(long) == [line for line in expected if line[2]]
+    finally:
+        os.close(descriptor)

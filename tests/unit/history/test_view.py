@@ -548,3 +548,37 @@ def test_a_fingerprint_is_not_the_plain_hash_of_a_row(files: ChatFiles) -> None:
     ref = all_items(view_of(files))[0].ref
     plain = hashlib.blake2b(line("a"), digest_size=9).digest()
     assert base64.urlsafe_b64encode(plain).decode() not in ref
+
+
+def test_a_reference_survives_the_move_to_the_archive(files: ChatFiles) -> None:
+    write(files, line("a", "one"), line("b", "two"), line("c", "six"))
+    refs = [item.ref for item in all_items(view_of(files))]
+    first, second, third = files.chat.read_bytes().splitlines(keepends=True)
+    files.archive.write_bytes(first + second)
+    files.chat.write_bytes(third)
+    assert [item.ref for item in all_items(view_of(files))] == refs
+    assert [whole_text(view_of(files), ref) for ref in refs] == ["six", "two", "one"]
+
+
+def test_the_next_piece_of_a_long_text_is_not_read_again(files: ChatFiles) -> None:
+    make_private_folder(files.folder)
+    write(files, encode_row(fit_row(text_row("a", "x" * 3_000_000), Blobs(files.blobs))))
+    view = view_of(files)
+    (ref,) = [item.ref for item in all_items(view)]
+    assert view.read(ref) is not None
+    (blob,) = files.blobs.iterdir()
+    blob.unlink()
+    piece = view.read(ref, offset_chars=2_999_990)
+    assert piece is not None
+    assert (piece.text, piece.next_offset_chars) == ("x" * 10, None)
+
+
+def test_a_deep_and_wide_input_reads_as_lines(files: ChatFiles) -> None:
+    value: object = "end"
+    for number in range(150):
+        value = {"a key with a long name": value, "number": number}
+    write(files, encode_row(tool_row("a", "read_file", value, None)))
+    lines = whole_text(view_of(files), "m:a").splitlines()
+    assert len(lines) == 152
+    assert all(len(text) < 140 for text in lines)
+    assert any(text.endswith(": end") for text in lines)

@@ -1,0 +1,46 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.domain.rows import Row
+from app.history.codec import decode_line, encode_row
+from app.history.needles import Needle, number_field, string_field
+from tests.unit.history.rows import text_row
+
+
+@given(row_id=st.text(min_size=1, max_size=12), other=st.text(max_size=12))
+def test_a_row_is_found_by_its_id_however_it_is_written(row_id: str, other: str) -> None:
+    line = encode_row(text_row(row_id))
+    found = decode_line(line)
+    assert isinstance(found, Row)
+    needle = string_field("id", found.id)
+    plain = json.dumps(json.loads(line)).encode()
+    spaced = json.dumps(json.loads(line), ensure_ascii=False, indent=1).replace("\n", "\t").encode()
+    for written in (line, plain, spaced, line.replace(b'"id"', b'"\\u0069d"'), line.replace(b"/", b"\\/")):
+        assert needle.may_match(written)
+    assert other == found.id or found.id in other or not needle.may_match(b'{"id":"x%s"}' % b"y" * 3)
+
+
+@pytest.mark.parametrize("written", ["7", '"7"', " 7 ", "7.0", "0.7e1", "70E-1", "\t7", "true"])
+def test_a_number_a_lenient_reader_takes_is_not_missed(written: str) -> None:
+    assert number_field("seq", 1 if written == "true" else 7).may_match(b'{"seq":%s}' % written.encode())
+
+
+@pytest.mark.parametrize("written", [b"77", b"17", b"6", b"null", b"70"])
+def test_other_numbers_are_passed_over(written: bytes) -> None:
+    assert not number_field("seq", 7).may_match(b'{"seq":%s}' % written)
+
+
+def test_bytes_that_are_no_text_are_never_passed_over() -> None:
+    needle = Needle("absent", says_slash=False)
+    assert needle.may_match(b'{"a":"\xff"}')
+    assert needle.may_match(b'{"a":1}\n\xc3\n{"b":2}')
+    assert not needle.may_match('{"a":"ÿ"}'.encode())
+
+
+def test_what_is_asked_for_besides_is_not_missed() -> None:
+    needle = Needle("absent", says_slash=False, also=r"blob\"\s*:")
+    assert needle.may_match(b'{"text_blob" : {}}')
+    assert not needle.may_match(b'{"text":"a \\"blob\\""}')
