@@ -238,7 +238,7 @@ class HistoryView:
         raise HistoryChanged(CHANGED)
 
     def _window_of(self, ref: SeqRef) -> str:
-        """Return the id of the window in which a row of that number lies, if they count up; empty if that is no help."""
+        """Return the id of the window in which a row of that number lies, if they count up; empty if all is one."""
         while True:
             with self._keeper.opened() as opened:
                 if opened.reach is None:
