@@ -4,7 +4,7 @@ from typing import Final
 
 from PySide6.QtCore import QPointF, QRect, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QPainter, QTextCharFormat, QTextLayout, QTextOption
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from app.ui.chat_search_model import ENTRY_ROLE, EntryKind, Index, ResultEntry
 from app.ui.theme import Theme
@@ -19,8 +19,9 @@ _MOST_CHARS: Final = 300
 class ResultDelegate(QStyledItemDelegate):
     """Draws rows in the colours of `theme`."""
 
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, parent: QAbstractItemView) -> None:
         super().__init__(parent)
+        self._list = parent
         self.theme = theme
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
@@ -33,7 +34,8 @@ class ResultDelegate(QStyledItemDelegate):
             case EntryKind.MORE:
                 return QSize(80, small + px(10))
             case EntryKind.HIT:
-                return QSize(80, small + _LINES * line + px(12))
+                layout = _laid_out(entry, option.font, self._list.viewport().width() - 2 * px(_PADDING))
+                return QSize(80, small + round(layout.boundingRect().height()) + px(10))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         entry: ResultEntry = index.data(ENTRY_ROLE)

@@ -122,6 +122,8 @@ class MainWindow(QMainWindow):
             self._is_closing = True
             self._keep_window_state()
             self.appearance.save_pending()
+            if self._chat_search is not None:
+                self._chat_search.close()
             self.controller.save_draft()
             # A file that is still being read goes right into the draft on disk.
             self.controller.files.leave()
@@ -346,9 +348,8 @@ class MainWindow(QMainWindow):
         """Look for what all chats are searched for in one of them."""
         if session != self.chats.open_session:
             self.chats.open(session)
-        self._find_in_chat()
-        if self._find is not None and self._chat_search is not None:
-            self._find.bar.field.setText(self._chat_search.text)
+        if self._chat_search is not None:
+            self.find_in_chat(self._chat_search.text)
 
     def _make_chat_search(self) -> ChatSearch:
         from app.ui.chat_search import ChatSearch
