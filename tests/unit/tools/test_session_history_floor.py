@@ -287,8 +287,22 @@ async def test_what_lies_below_is_there(siege: Siege) -> None:
 
     assert len(hits) == 3
     assert await siege.chat.all("hits", action="search", query=SECRET) == []
+    searched = (await siege.chat.call(action="search", query="walrus"))["searched"]
+    assert int(searched.split(", ")[1].split()[0]) <= 5
     again = siege.replays[-1]
     assert (await siege.chat.call(**again)).get("error") in ("stale_cursor", None)
+
+
+async def test_a_row_with_a_number_from_above_is_above_wherever_it_lies(chat: HistoryChat) -> None:
+    chat.say("first")
+    chat.reset()
+    chat.say("in the harbour")
+    with chat.files.chat.open("ab") as file:
+        file.write(encode_row(chat.row(SECRET, seq=1)) + b"\n" + encode_row(chat.row("a harbour", seq=9)) + b"\n")
+
+    _assert_silent(await chat.call(action="search", query=SECRET))
+    assert [item["item"] for item in await chat.all("items", action="list_items")] == ["#9", "#3"]
+    assert (await chat.call(action="read_item", item_id="#1"))["error"] == "not_found"
 
 
 def _forget_windows(windows: list[dict[str, Any]]) -> None:
