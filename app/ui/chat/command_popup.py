@@ -19,6 +19,8 @@ from PySide6.QtWidgets import (
 from app.ui.chat.slash_commands import SlashCommand
 
 _MARGIN: Final = 6
+_BORDER: Final = 1
+"""As the style sheet has it."""
 _PADDING: Final = 8
 _WRAPS: Final = int(Qt.TextFlag.TextWordWrap)
 _NARROW_CHARS: Final = 56
@@ -41,7 +43,8 @@ class CommandPopup(QFrame):
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setMouseTracking(True)
-        self.list.setItemDelegate(_CommandDelegate(self.list))
+        self._delegate = _CommandDelegate(self.list)
+        self.list.setItemDelegate(self._delegate)
         self.list.itemClicked.connect(self._choose)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(_MARGIN, _MARGIN, _MARGIN, _MARGIN)
@@ -63,10 +66,12 @@ class CommandPopup(QFrame):
     def place(self, anchor: QWidget) -> None:
         """Stand above `anchor`, as wide as it is."""
         top_left = anchor.mapTo(self._host, QPoint(0, 0))
-        self.setFixedWidth(anchor.width())
-        self.list.doItemsLayout()
-        rows = sum(self._row_height(row) for row in range(self.list.count()))
-        self.setFixedHeight(max(0, min(rows + 2 * _MARGIN + 2, top_left.y() - 2 * _MARGIN)))
+        room = top_left.y() - 2 * _MARGIN
+        frame = 2 * (_MARGIN + _BORDER)
+        rows = self._set_heights(anchor.width() - frame)
+        if rows + frame > room:
+            rows = self._set_heights(anchor.width() - frame - self.list.verticalScrollBar().sizeHint().width())
+        self.setFixedSize(anchor.width(), max(0, min(rows + frame, room)))
         self.move(top_left.x(), top_left.y() - self.height() - 4)
 
     @property
@@ -82,11 +87,15 @@ class CommandPopup(QFrame):
         if count:
             self.list.setCurrentRow((self.list.currentRow() + by) % count)
 
-    def _row_height(self, row: int) -> int:
+    def _set_heights(self, width: int) -> int:
+        """Give each row the height that it takes in that width; return that of all."""
         option = QStyleOptionViewItem()
         option.initFrom(self.list)
-        option.rect = QRect(0, 0, self.width() - 2 * _MARGIN - 2, 0)
-        return self.list.itemDelegate().sizeHint(option, self.list.model().index(row, 0)).height()
+        option.rect = QRect(0, 0, width, 0)
+        heights = [self._delegate.height(option, self.list.model().index(row, 0)) for row in range(self.list.count())]
+        for row, height in enumerate(heights):
+            self.list.item(row).setSizeHint(QSize(0, height))
+        return sum(heights)
 
     @Slot(QListWidgetItem)
     def _choose(self, item: QListWidgetItem) -> None:
@@ -101,9 +110,10 @@ def typed_name(command: SlashCommand) -> str:
 class _CommandDelegate(QStyledItemDelegate):
     """Paints a name and, beside or below it, what it does."""
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+    def height(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> int:
+        """Return how high a row is in the width of `option`."""
         name, text = self._rects(option, index)
-        return QSize(100, max(name.bottom(), text.bottom()) - option.rect.top() + 1 + _PADDING)
+        return max(name.bottom(), text.bottom()) - option.rect.top() + 1 + _PADDING
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex

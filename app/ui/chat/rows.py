@@ -331,7 +331,8 @@ class Rows:
 
     def _plain_gaps(self, node: Node, at: int, row: Row) -> tuple[int, int]:
         if at == 0:
-            return _ITEM_GAP, 4 if row.kind is RowKind.HEADER else 0
+            gap = _BLOCK_GAP if node.goes_on else _ITEM_GAP
+            return gap, {RowKind.HEADER: 4, RowKind.TOOL: 2}.get(row.kind, 0)
         previous = node.rows[at - 1]
         if row.block is None:
             return _gaps_of_furniture(row.kind, previous.kind)

@@ -93,6 +93,8 @@ class Node:
         self.rows: list[Row] = [Row(RowKind.PENDING, RowKey(0, _LAST))]
         self.heights = Heights([self.estimate(scale)])
         self.is_expanded = False
+        self.goes_on = False
+        """Whether it goes on with the item above: the next step of the same reply needs no header."""
         self.version = 0
         """Grows whenever the rows change."""
 
@@ -155,7 +157,7 @@ class Node:
         if self.item.is_divider:
             yield Row(RowKind.DIVIDER, RowKey(0, 0))
             return
-        if since <= (-1, 0) and self.item.speaker is not Speaker.NOTICE:
+        if since <= (-1, 0) and self.item.speaker is not Speaker.NOTICE and not self.goes_on:
             yield Row(RowKind.HEADER, RowKey(-1, 0))
         if since <= (-1, 1) and self.item.files:
             yield Row(RowKind.FILES, RowKey(-1, 1))
@@ -238,6 +240,7 @@ class TranscriptModel:
         for at, item in enumerate(fresh):
             self._insert(at, item, self._first_order + at)
         self.nodes += mine
+        self._join(len(fresh))
         self._sum_up()
 
     def append(self, item: Item) -> Node:
@@ -251,7 +254,9 @@ class TranscriptModel:
         node = self._by_id.pop(item_id, None)
         if node is not None:
             self._behind.pop(item_id, None)
-            del self.nodes[self.index_of(node)]
+            at = self.index_of(node)
+            del self.nodes[at]
+            self._join(at)
             self._sum_up()
         return node
 
@@ -279,7 +284,10 @@ class TranscriptModel:
             self._behind[item.id] = node
         else:
             node.heights[0] = node.estimate(self.scale)
-        self.heights[self.index_of(node)] = node.heights.total
+        index = self.index_of(node)
+        for at in range(index, min(index + 2, len(self.nodes))):
+            self._join(at)
+            self.heights[at] = self.nodes[at].heights.total
         return node
 
     def append_delta(self, item_id: str, kind: SectionKind, text: str) -> Node | None:
@@ -366,10 +374,29 @@ class TranscriptModel:
     def _insert(self, at: int, item: Item, order: int) -> Node:
         node = self._by_id[item.id] = Node(item, order, self.scale)
         self.nodes.insert(at, node)
+        self._join(at)
         return node
+
+    def _join(self, at: int) -> None:
+        """Give an item a header, or take it away, as the item above it says."""
+        if at >= len(self.nodes):
+            return
+        node = self.nodes[at]
+        goes_on = at > 0 and _is_next_step(self.nodes[at - 1], node)
+        if goes_on is not node.goes_on:
+            node.goes_on = goes_on
+            if node.is_expanded:
+                node.build_rows(self.scale)
 
     def _sum_up(self) -> None:
         self.heights = Heights(node.heights.total for node in self.nodes)
+
+
+def _is_next_step(above: Node, node: Node) -> bool:
+    """Return whether an item is what a model said when it had the results of the calls above."""
+    is_same = above.item.speaker is node.item.speaker is Speaker.ASSISTANT and above.item.name == node.item.name
+    has_called = bool(above.sections) and above.sections[-1].kind == "tool"
+    return is_same and has_called and not above.item.note and not above.item.actions
 
 
 def _section_text(item: Item, section: Section) -> SectionText:

@@ -242,3 +242,23 @@ def test_every_state_can_be_painted(view: TranscriptView, *, is_dark: bool, widt
     image = view.grab().toImage()
     colours = {image.pixelColor(x, y).name() for x in range(0, width, 3) for y in range(0, 900, 3)}
     assert len(colours) > 5
+
+
+def test_the_next_step_of_a_reply_stands_below_its_calls_without_a_header(view: TranscriptView) -> None:
+    first = _item(_text("I look."), DONE)
+    second = Item("b", Speaker.ASSISTANT, "Model", sections=[_text("Found it.")])
+    view.set_items([second], more_above=True)
+    assert [row.kind for row in view.nodes[0].rows] == [RowKind.HEADER, RowKind.BLOCK]
+    view.prepend_items([first], more_above=False)
+    assert [row.kind for row in view.nodes[1].rows] == [RowKind.BLOCK]
+    view.update_item(replace(first, note="Interrupted here."))
+    assert [row.kind for row in view.nodes[1].rows] == [RowKind.HEADER, RowKind.BLOCK]
+    view.update_item(first)
+    view.append_item(replace(second, id="c"))
+    assert [row.kind for row in view.nodes[2].rows] == [RowKind.HEADER, RowKind.BLOCK], "no call stands above it"
+    view.remove_item("b")
+    assert [row.kind for row in view.nodes[1].rows] == [RowKind.BLOCK]
+    assert view.model.heights.total == sum(node.heights.total for node in view.nodes)
+    view.append_item(Item("d", Speaker.ASSISTANT, "Model", sections=[Section("tool", "", DONE)], streaming=True))
+    view.append_item(Item("e", Speaker.ASSISTANT, "Model", streaming=True))
+    assert [row.kind for row in view.nodes[3].rows] == [RowKind.WAIT]
