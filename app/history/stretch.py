@@ -37,7 +37,12 @@ def read_older(reader: HistoryReader, end: Edge | None) -> Stretch:
 
     def read() -> Stretch:
         page = reader.page_backward(None if end is None else _position(reader, end))
-        return Stretch(page.entries, _edge(reader, page), end)
+        entries = page.entries
+        if not page.exhausted and page.next.file == "archive" and len(entries) < AROUND_ROWS:
+            # The active file may hold no more than a boundary: a page ends there, what is shown doesn't.
+            page = reader.page_backward(page.next)
+            entries = page.entries + entries
+        return Stretch(entries, _edge(reader, page), end)
 
     return _settled(reader, read)
 

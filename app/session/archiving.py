@@ -27,14 +27,19 @@ class Archiver:
         self._session = session
         self._rotation = Rotation(files, store)
         self._is_busy = is_busy
-        self._archived_to: str | None = None
+        self._newest: object = None
+        self._is_due = True
         self._running: asyncio.Task[None] | None = None
 
-    def start(self, boundary: str = "") -> None:
-        """Move what lies before the newest boundary, a row of that id if one is known; harmless if that is done."""
-        is_running = self._running is not None and not self._running.done()
-        if not is_running and boundary != self._archived_to:
-            self._running = self._env.tasks.spawn(self._run(boundary), name=f"archive {self._session}")
+    def start(self, newest: object = None) -> None:
+        """Move what lies before the newest boundary, if that has not been done since it was another one.
+
+        `newest` is whatever tells the newest boundary from others; left out when the chat is opened.
+        """
+        if newest != self._newest:
+            self._newest, self._is_due = newest, True
+        if self._is_due and (self._running is None or self._running.done()):
+            self._running = self._env.tasks.spawn(self._run(), name=f"archive {self._session}")
 
     async def stop(self) -> None:
         """End after the piece under way."""
@@ -42,12 +47,12 @@ class Archiver:
             self._running.cancel()
             await asyncio.gather(self._running, return_exceptions=True)
 
-    async def _run(self, boundary: str) -> None:
+    async def _run(self) -> None:
         try:
             while not self._is_busy():
                 piece = run_blocking(self._rotation.step)
                 if not await run_to_end(piece, self._env.tasks, name=f"archive a piece of {self._session}"):
-                    self._archived_to = boundary
+                    self._is_due = False
                     return
         except StorageError as error:
             # The chat is whole as it is; the next turn or the next opening tries again.

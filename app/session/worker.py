@@ -355,14 +355,13 @@ class Worker:
         if not accepted.done():
             accepted.set_result(Refused(""))
         self._running = None
-        newest = next(iter(self._state.window), None)
+        newest = (self._state.window[0].id if self._state.window else "", self._state.meta.floor_seq)
         if sum(map(_size_of, self._state.window)) > LARGE_WINDOW_CHARS:
             # Read again for the next message rather than held all the while.
             self._state.window = []
             self._state.window_is_loaded = False
         self._turn.enter(TurnState.IDLE)
-        if newest is not None and newest.boundary is not None:
-            self._archiver.start(newest.id)
+        self._archiver.start(newest)
         self._on_idle(self.session)
 
     # Reading along

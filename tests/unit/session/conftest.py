@@ -100,7 +100,9 @@ class Chat:
         await self.idle()
 
     async def idle(self) -> None:
+        """Wait for the end of the turn, and of what moves to the archive behind it."""
         await until(lambda: self.state is TurnState.IDLE)
+        await until(lambda: not any(task.get_name().startswith("archive") for task in asyncio.all_tasks()))
 
     @property
     def state(self) -> TurnState:
