@@ -69,6 +69,8 @@ class Cell:
         self.scroll_x = 0.0
         self._style = style
         self._found: tuple[str, Block, tuple[tuple[int, int], ...]] | None = None
+        self._coloured: list[QAbstractTextDocumentLayout.Selection] = []
+        """What is found as it is painted; made when it is first painted."""
         self._document = SafeDocument()
         self._document.setDefaultFont(style.body)
 
@@ -154,6 +156,7 @@ class Cell:
         """Return where a folded text stands, in reading order; kept until it or the block is another."""
         if self._found is None or self._found[0] != folded or self._found[1] is not self.block:
             self._found = (folded, self.block, spans(self._document.toPlainText(), folded))
+            self._coloured = []
         return self._found[2]
 
     def rect_of(self, position: int, length: int) -> QRectF:
@@ -172,7 +175,7 @@ class Cell:
         palette = QPalette()
         palette.setColor(QPalette.ColorRole.Text, self._text_colour())
         context.palette = palette
-        selections = [self._found_at(span, is_meant=span == ink.meant) for span in self._visible(ink, context.clip)]
+        selections = self._found_selections(ink, context.clip) if ink.found else []
         if ink.selection is not None and ink.selection[0] < ink.selection[1]:
             selections.append(self._selection(*ink.selection))
         if selections:
@@ -240,15 +243,21 @@ class Cell:
         selection.format = look
         return selection
 
-    def _visible(self, ink: Ink, clip: QRectF) -> Sequence[tuple[int, int]]:
+    def _found_selections(self, ink: Ink, clip: QRectF) -> list[QAbstractTextDocumentLayout.Selection]:
         """Return what is found of what is on screen: in a table of data there may be thousands."""
-        if len(ink.found) <= _FEW_FOUND:
-            return ink.found
-        layout = self._document.documentLayout()
-        first = layout.hitTest(clip.topLeft(), Qt.HitTestAccuracy.FuzzyHit)
-        last = layout.hitTest(clip.bottomRight(), Qt.HitTestAccuracy.FuzzyHit)
-        start = bisect_left(ink.found, first, key=lambda span: span[1])
-        return ink.found[start : bisect_right(ink.found, last, key=lambda span: span[0])]
+        if not self._coloured:
+            self._coloured = [self._found_at(span, is_meant=False) for span in ink.found]
+        start, stop = 0, len(ink.found)
+        if stop > _FEW_FOUND:
+            layout = self._document.documentLayout()
+            first = layout.hitTest(clip.topLeft(), Qt.HitTestAccuracy.FuzzyHit)
+            last = layout.hitTest(clip.bottomRight(), Qt.HitTestAccuracy.FuzzyHit)
+            start = bisect_left(ink.found, first, key=lambda span: span[1])
+            stop = bisect_right(ink.found, last, key=lambda span: span[0])
+        selections = self._coloured[start:stop]
+        if ink.meant is not None:
+            selections.append(self._found_at(ink.meant, is_meant=True))
+        return selections
 
     def _found_at(self, span: tuple[int, int], *, is_meant: bool) -> QAbstractTextDocumentLayout.Selection:
         theme = self._style.theme

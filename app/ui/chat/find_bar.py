@@ -102,12 +102,12 @@ class FindBar(QWidget):
         match Qt.Key(event.key()):
             case Qt.Key.Key_Escape:
                 self.closed.emit()
-            case Qt.Key.Key_Return | Qt.Key.Key_Enter if self.field.hasFocus():
+            case Qt.Key.Key_Return | Qt.Key.Key_Enter if self.focusWidget() is self.field:
                 self._tell_text()
                 (self.previous_wanted if is_shifted else self.next_wanted).emit()
             case Qt.Key.Key_Return | Qt.Key.Key_Enter:
                 for button in (self.previous, self.next, self.shut):
-                    if button.hasFocus():
+                    if self.focusWidget() is button:
                         button.click()
             case _:
                 super().keyPressEvent(event)

@@ -176,6 +176,9 @@ class FindController(QObject):
             index = at + direction
         else:
             index = self._reading_index() - (direction < 0)
+            if current is None and index == len(hits):
+                # Whoever begins at the end of a chat wants what was said last, not first.
+                index -= 1
         if 0 <= index < len(hits):
             self._go_to(index)
         elif self.search.is_running:

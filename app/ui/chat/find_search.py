@@ -193,6 +193,7 @@ class FindSearch(QObject):
         added = sorted({each for each in _hits(page) if each.offset >= since})
         is_apart = not self.hits or not added or added[-1] < self.hits[0]
         self.hits = added + self.hits if is_apart else sorted({*added, *self.hits})
+        del self.hits[:-MOST_HITS]
 
 
 def _hits(page: SearchPage) -> list[Found]:
