@@ -109,7 +109,8 @@ class TranscriptView(TranscriptCanvas):
         self.model.update(item)
         self.attendance.note(item.id)
         self.sync()
-        if was_streaming and not item.streaming and item.speaker is Speaker.ASSISTANT:
+        has_called = bool(item.sections) and item.sections[-1].kind == "tool"
+        if was_streaming and not item.streaming and item.speaker is Speaker.ASSISTANT and not has_called:
             self._announce_reply(was)
 
     def remove_item(self, item_id: str) -> None:

@@ -262,3 +262,14 @@ def test_the_next_step_of_a_reply_stands_below_its_calls_without_a_header(view: 
     view.append_item(Item("d", Speaker.ASSISTANT, "Model", sections=[Section("tool", "", DONE)], streaming=True))
     view.append_item(Item("e", Speaker.ASSISTANT, "Model", streaming=True))
     assert [row.kind for row in view.nodes[3].rows] == [RowKind.WAIT]
+
+
+def test_a_step_that_ends_with_a_call_is_not_announced_as_a_finished_reply(view: TranscriptView) -> None:
+    said: list[str] = []
+    view.reply_announced.connect(said.append)
+    view.set_items([_item(_text("I look."), DONE, streaming=True)], more_above=False)
+    view.update_item(_item(_text("I look."), DONE))
+    assert said == []
+    view.append_item(Item("b", Speaker.ASSISTANT, "Model", sections=[_text("Found")], streaming=True))
+    view.update_item(Item("b", Speaker.ASSISTANT, "Model", sections=[_text("Found it.")]))
+    assert said == ["Reply finished, 2 words"]
