@@ -18,13 +18,16 @@ from app.domain.events import Event, RowsAppended, StateChanged
 from app.domain.ids import new_id
 from app.domain.rows import Boundary, Role, Row, TextPart
 from app.history.library import Library
+from app.history.rotation import Rotation
 from app.history.store import Store
 from app.providers.registry import Registry
 from app.session.env import SessionEnv
-from app.session.inputs import Accepted, ResumeTurn, UserInput
+from app.session.inputs import Accepted, ResetContext, ResumeTurn, UserInput
 from tests.fakes.connections import make_manager
 from tests.soak.wire import HUGE_CHARS, SoakProvider
 
+PIECE_BYTES = 200_000
+"""Of a move to the archive, so that there are many moments to be killed at."""
 BIG_BUDGET_BYTES = 12_000_000
 """How much of large rows one life adds at most: the folder must not fill the disk in fifty lives."""
 
@@ -94,6 +97,9 @@ class Talk:
                 await asyncio.sleep(self._random.uniform(0, 0.08))
                 await self._manager.stop(session)
             await self._idle[session].wait()
+            if self._random.random() < 0.2:
+                await self._manager.send(session, ResetContext())
+                await self._idle[session].wait()
             if self._random.random() < 0.3:
                 # Refused where the reply is complete; nothing is written then.
                 await self._manager.send(session, ResumeTurn())
@@ -113,6 +119,7 @@ def append_batches(root: Path, random: Random) -> None:
     files.lease.take()
     store = Store(files, session=session)
     last_seq = store.repair()
+    rotation = Rotation(files, store, piece_bytes=PIECE_BYTES)
     say(reached="working")
     left = BIG_BUDGET_BYTES
     for number in count():
@@ -123,6 +130,8 @@ def append_batches(root: Path, random: Random) -> None:
         written = store.append(rows, expected_last_seq=last_seq)
         say(session=session, acknowledged=[row.id for row in written])
         last_seq += len(written)
+        if random.random() < 0.7:
+            rotation.step()
         left -= sum(len(row.text) for row in written if len(row.text) > 10_000)
 
 

@@ -22,7 +22,7 @@ from app.providers.registry import Registry
 from app.session.env import SessionEnv
 from app.session.inputs import Accepted, UserInput
 from tests.fakes.connections import make_manager
-from tests.soak.look import Added, Fields, blob_problems, look_behind, read_partial, text_of
+from tests.soak.look import Added, Fields, blob_problems, is_reset, look_behind, read_partial, read_stretch, text_of
 from tests.soak.victim import Trigger, Victim, at_once, at_random_moment, in_a_reply, in_a_settling, in_an_append
 from tests.soak.wire import MODEL, SoakProvider
 
@@ -49,6 +49,7 @@ class Chat:
     """Rows that were on disk after the last kill and that nobody has opened since."""
     partial: Fields | None = None
     """The reply that was cut by it, to become a row."""
+    seen_resets: set[str] = field(default_factory=set)
 
 
 @dataclass
@@ -119,7 +120,7 @@ class Soak:
 
     def _witness(self, chat: Chat, acknowledged: list[str], mode: str) -> None:
         """Check the bytes a kill left, before anything of Muntin touches them."""
-        added = look_behind(chat.files.chat, chat.verified)
+        added = look_behind(chat.files.folder, chat.verified)
         for problem in added.problems:
             self._wrong(problem)
         self.tally.acknowledged += len(acknowledged)
@@ -128,7 +129,10 @@ class Soak:
             self._wrong(f"acknowledged and gone: {lost}")
         known = chat.unopened.union(acknowledged, {chat.partial["id"]} if chat.partial is not None else ())
         extra = [batch for batch in added.batches if not known.intersection(row["id"] for row in batch)]
-        if len(extra) > (0 if mode == "opening" else 1) or (extra and extra[-1] is not added.batches[-1]):
+        # Opening a chat writes what a reset was cut off from writing, and nothing else.
+        if len(extra) > (sum(is_reset(batch[0]) for batch in extra[:1]) if mode == "opening" else 1) or (
+            extra and extra[-1] is not added.batches[-1]
+        ):
             self._wrong(f"{len(extra)} batches nobody acknowledged")
         self._settle_partial(chat, added)
         chat.unopened = added.ids
@@ -136,6 +140,9 @@ class Soak:
         self.tally.seen["whole batches without a word"] += len(extra)
         self.tally.seen["torn ends"] += bool(added.torn_bytes)
         self.tally.seen["receipts left pending"] += _is_pending(chat.files.receipt)
+        self.tally.seen["resets"] += sum(is_reset(row) for row in added.rows if row["id"] not in chat.seen_resets)
+        chat.seen_resets.update(row["id"] for row in added.rows if is_reset(row))
+        self.tally.seen["moves to the archive cut short"] += _has_move(chat.files.receipt)
 
     def _cut_reply(self, chat: Chat) -> Fields | None:
         """Return the reply in `partial.json`, if its row is not written already."""
@@ -180,6 +187,7 @@ class Soak:
         for chat in self._chats:
             await manager.open_chat(chat.session)
         await asyncio.sleep(SETTLE_SECONDS)
+        await _archived()
         if requests:
             self._wrong(f"{len(requests)} requests were sent by opening")
         for chat in self._chats:
@@ -189,6 +197,7 @@ class Soak:
             if not isinstance(await manager.send(chat.session, item), Accepted):
                 self._wrong("the next message was refused")
             await idle[chat.session].wait()
+            await _archived()
             self._check_answered(chat, item.id)
         if len(requests) != len(self._chats):
             self._wrong(f"{len(requests)} requests for {len(self._chats)} messages")
@@ -199,21 +208,27 @@ class Soak:
         """Compare what the reader shows with what the witness saw."""
         if chat.files.partial.exists():
             self._wrong("partial.json is still there")
-        added = look_behind(chat.files.chat, chat.verified)
+        added = look_behind(chat.files.folder, chat.verified)
         if added.torn_bytes or added.problems:
             self._wrong("the repaired file still has a torn end")
         wanted = chat.unopened | ({chat.partial["id"]} if chat.partial is not None else set())
+        missing_reset = next((row["id"] for row in added.rows if row["id"] not in wanted and is_reset(row)), None)
+        if missing_reset is not None and added.rows[-1]["id"] == missing_reset:
+            self.tally.seen["resets written when the chat was opened"] += 1
+            wanted.add(missing_reset)
         if added.ids != wanted:
             self._wrong(f"rows changed by opening: {added.ids ^ wanted}")
         self._settle_partial(chat, added)
         chat.unopened = set()
         shown = self._shown(chat)
-        if added.rows and shown[-len(added.rows) :] != [row["id"] for row in added.rows]:
+        boundaries = [at for at, row in enumerate(added.rows) if "boundary" in row]
+        active = [row["id"] for row in added.rows[boundaries[-1] if boundaries else 0 :]]
+        if active and shown[-len(active) :] != active:
             self._wrong("the reader shows other rows than the file holds")
         self._trust(chat, added)
 
     def _check_answered(self, chat: Chat, item_id: str) -> None:
-        added = look_behind(chat.files.chat, chat.verified)
+        added = look_behind(chat.files.folder, chat.verified)
         texts = [(row["role"], text_of(row)) for row in added.rows]
         if len(texts) != 2 or added.rows[0]["id"] != item_id or texts[1] != ("assistant", "still here"):
             self._wrong(f"the next message did not work: {texts}")
@@ -231,9 +246,7 @@ class Soak:
             chat.last_seq = row["seq"]
             chat.ids.add(row["id"])
         self.tally.rows += len(added.rows)
-        with chat.files.chat.open("rb") as file:
-            file.seek(chat.verified)
-            chat.digest.update(file.read(added.end - chat.verified))
+        chat.digest.update(read_stretch(chat.files.folder, chat.verified)[: added.end - chat.verified])
         chat.verified = added.end
 
     def _shown(self, chat: Chat) -> list[str]:
@@ -246,7 +259,7 @@ class Soak:
     def _check_whole_files(self) -> None:
         """Read everything once more: nothing that was ever seen has changed since."""
         for chat in self._chats:
-            data = chat.files.chat.read_bytes()
+            data = read_stretch(chat.files.folder, 0)
             if hashlib.sha256(data).digest() != chat.digest.digest():
                 self._wrong("bytes that had been checked have changed")
             entries = list(HistoryReader(ChatFiles(chat.files.folder)).entries_forward())
@@ -260,6 +273,16 @@ class Soak:
 
     def _wrong(self, problem: str) -> None:
         self.tally.problems.append(problem)
+
+
+async def _archived() -> None:
+    """Wait until nothing moves to the archive."""
+    while any(task.get_name().startswith("archive") for task in asyncio.all_tasks()):  # noqa: ASYNC110 - it tells nobody
+        await asyncio.sleep(0.002)
+
+
+def _has_move(receipt: Path) -> bool:
+    return receipt.exists() and b'"move": {' in receipt.read_bytes()
 
 
 def _is_pending(receipt: Path) -> bool:

@@ -12,7 +12,7 @@ Fields = dict[str, Any]
 
 @dataclass
 class Added:
-    """What was found behind a position of `chat.jsonl`.
+    """What was found behind a position of the stretch: the archive, then `chat.jsonl`.
 
     `batches` holds whole batches in file order, a single row being a batch of one.
     """
@@ -22,7 +22,7 @@ class Added:
     """Bytes of a line or a batch that was not written to its end."""
     problems: list[str] = field(default_factory=list)
     end: int = 0
-    """Size of the file."""
+    """Size of the stretch."""
 
     @property
     def rows(self) -> list[Fields]:
@@ -33,13 +33,33 @@ class Added:
         return {row["id"] for row in self.rows}
 
 
-def look_behind(chat: Path, position: int) -> Added:
-    """Return what was added behind `position`; only the very end may be torn."""
-    data = b""
-    if chat.exists():
-        with chat.open("rb") as file:
-            file.seek(position)
-            data = file.read()
+def read_stretch(folder: Path, position: int) -> bytes:
+    """Return what lies behind `position`. What a move to the archive has copied so far does not count."""
+    archive, chat = folder / "chat-archive.jsonl", folder / "chat.jsonl"
+    archived = archive.stat().st_size if archive.exists() else 0
+    receipt = folder / "receipt.json"
+    move = json.loads(receipt.read_bytes()).get("move") if receipt.exists() else None
+    if move is not None and chat.exists() and chat.stat().st_ino == move["inode"]:
+        archived = min(archived, move["archive_size"])
+    return _read(archive, position, archived) + _read(chat, max(0, position - archived))
+
+
+def _read(path: Path, start: int, end: int | None = None) -> bytes:
+    if not path.exists() or (end is not None and start >= end):
+        return b""
+    with path.open("rb") as file:
+        file.seek(start)
+        return file.read(-1 if end is None else end - start)
+
+
+def is_reset(row: Fields) -> bool:
+    """Whether a row is a manual reset."""
+    return bool(row.get("boundary", {}).get("kind") == "reset")
+
+
+def look_behind(folder: Path, position: int) -> Added:
+    """Return what was added behind `position` of the stretch; only the very end may be torn."""
+    data = read_stretch(folder, position)
     added = Added(end=position + len(data))
     lines = data.split(b"\n")
     tail = lines.pop()

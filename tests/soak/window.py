@@ -129,7 +129,7 @@ class WindowSoak:
 
     def _history(self) -> Added:
         chats = self._files("chat.jsonl")
-        return look_behind(chats[0], 0) if chats else Added()
+        return look_behind(chats[0].parent, 0) if chats else Added()
 
     def _files(self, name: str) -> list[Path]:
         return sorted(self._root.glob(f"sessions/*/{name}"))
