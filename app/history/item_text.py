@@ -52,7 +52,10 @@ class LeafReader:
         data = self.data(blob)
         if data is None or blob is None:
             return kept
-        return data.decode("utf-8", "replace") if blob.chars is not None else parse_json(data)
+        if blob.chars is not None:
+            return data.decode("utf-8", "replace")
+        value = parse_json(data)
+        return value if value is None or isinstance(value, dict | list | str | int | float) else kept
 
     def data(self, blob: Blob | None) -> bytes | None:
         """Return what lies in `blob`, None if it is missing, altered or too large."""

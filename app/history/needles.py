@@ -19,6 +19,7 @@ _HIDING: Final = r"\\u(?:[^0]|0[^0]|00[^01]|000[^0-7bef]|001[^0-9a-f])"
 _HIDING_SLASH: Final = r"\\/"
 _UNDONE: Final = re.compile(rb"\\u(?!00(?:0[0-7bef]|1[0-9a-f]))|\\/")
 _SPECIAL: Final = frozenset("\\.+*?()|[]{}^$#&-~")
+_NEEDLE_CHARS: Final = 200
 _UNICODE: Final = "string_unicode"
 
 
@@ -86,7 +87,10 @@ def _is_unescaped(data: bytes, at: int) -> bool:
 
 def string_field(name: str, value: str) -> Needle:
     """Return a needle for objects with a field `name` that is the string `value`, anywhere in a line."""
-    return Needle(rf'"{name}"\s*:\s*{pattern_of(encode_json(value).decode())}', says_slash="/" in value)
+    text = encode_json(value[:_NEEDLE_CHARS]).decode()
+    # Of a longer value the begin tells enough.
+    pattern = pattern_of(text if len(value) <= _NEEDLE_CHARS else text[:-1])
+    return Needle(rf'"{name}"\s*:\s*{pattern}', says_slash="/" in text)
 
 
 def number_field(name: str, value: int) -> Needle:

@@ -59,7 +59,8 @@ class RowSearch:
     def _may_say(self, blob: Blob, data: bytes | None) -> bool:
         if data is None:
             return False
-        return self._query.may_match(data) if blob.chars is None else self._query.may_stand_in(data)
+        # What isn't said to be text is mostly JSON.
+        return self._query.may_stand_in(data) or (blob.chars is None and self._query.may_match(data))
 
     def _hits(self, row: Row, leaves: LeafReader) -> Iterator[TextHit]:
         at = 0

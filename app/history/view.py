@@ -81,10 +81,11 @@ class HistoryView:
 
         A piece may be empty without being the last: what was read held nothing of the kind.
         """
+        limit = max(1, limit)
         found: list[HistoryItem] = []
         needles = needles_of(filters)
         # Without filters, hardly more rows than are asked for need reading.
-        rows = DEFAULT_CAPS.page_rows if needles else min(max(1, limit), DEFAULT_CAPS.page_rows)
+        rows = DEFAULT_CAPS.page_rows if needles else min(limit, DEFAULT_CAPS.page_rows)
         order = Order(filters, recent_first, Caps(page_rows=rows), lambda data: _may_match(needles, data))
         with self._keeper.opened() as opened:
 
@@ -109,6 +110,7 @@ class HistoryView:
         `query` is not empty. Calls of `session_history` and what they gave are searched only if
         `filters.tool_name` names it: they repeat what was said.
         """
+        limit = max(1, limit)
         search = self._search(query, filters)
         needles = needles_of(filters)
         order = Order(

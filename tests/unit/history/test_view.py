@@ -582,3 +582,40 @@ def test_a_deep_and_wide_input_reads_as_lines(files: ChatFiles) -> None:
     assert len(lines) == 152
     assert all(len(text) < 140 for text in lines)
     assert any(text.endswith(": end") for text in lines)
+
+
+def test_json_that_is_kept_apart_is_searched_leaf_by_leaf(files: ChatFiles) -> None:
+    make_private_folder(files.folder)
+    output = {"lines": [*["filler" * 100] * 3_000, f'say "{NEEDLE}"'], "count": 3}
+    row = fit_row(tool_row("a", "read_file", {}, output), Blobs(files.blobs))
+    write(files, encode_row(row))
+    view = view_of(files)
+    (hit,) = all_hits(view, f'"{NEEDLE}"')
+    assert whole_text(view, hit.item.ref, limit_chars=500_000)[hit.offset_chars :] == f'"{NEEDLE}"\ncount: 3'
+    assert all_hits(view, '"lines"') == []
+
+
+def test_a_text_kept_apart_that_is_no_json_hides_nothing(files: ChatFiles) -> None:
+    make_private_folder(files.folder)
+    sha256 = Blobs(files.blobs).put(b"no JSON")
+    part = ToolPart(call_id="c", name="n", output=NEEDLE, output_blob=Blob(sha256=sha256, bytes=7), state="done")
+    write(files, encode_row(text_row("a").model_copy(update={"parts": (part,)})))
+    assert found(files) == ["a"]
+    assert whole_text(view_of(files), "m:a").endswith(NEEDLE)
+
+
+@pytest.mark.parametrize("length", [199, 200, 201, 100_000])
+def test_names_of_any_length_are_looked_for(files: ChatFiles, length: int) -> None:
+    name = "n" * length
+    write(files, encode_row(tool_row(name, name, {}, NEEDLE)), encode_row(tool_row("b", name + "n", {}, NEEDLE)))
+    view = view_of(files)
+    assert [item.row_id for item in all_items(view, filters=Filters(tool_name=name))] == [name]
+    item = view.item(f"m:{name}")
+    assert item is not None
+    assert item.row_id == name
+
+
+def test_a_page_gives_at_least_one(files: ChatFiles) -> None:
+    write(files, line("a"), line("b"))
+    assert len(all_items(view_of(files), limit=0)) == 2
+    assert len(all_hits(view_of(files), NEEDLE, limit=0)) == 2
