@@ -53,8 +53,7 @@ def load_index(files: ChatFiles) -> SavedIndex | None:
 def save_index(files: ChatFiles, index: SavedIndex) -> None:
     """Put `index` on disk, not fsynced. That it can't be written costs time and nothing else."""
     body = orjson.dumps({"epoch": index.epoch, "size": index.size, "windows": [asdict(each) for each in index.windows]})
-    # Through JSON and back: what is hashed is what a reader will make of it.
-    whole = b'{"v":%d,"sha256":"%s","index":%s}' % (VERSION, _hash(body).encode(), body)
+    whole = b'{"sha256":"%s","v":%d,"index":%s}' % (_hash(body).encode(), VERSION, body)
     with contextlib.suppress(StorageError):
         write_atomic(files.windows, whole, durable=False)
 
