@@ -113,6 +113,7 @@ class HistoryPanel(QWidget):
         self.searching.start("", "", Filters())
         self._hide_reader()
         self.timeline.show_windows(())
+        self.timeline.select("")
         self.listing.show_chat(session)
         self.note_change(session)
 
@@ -255,7 +256,7 @@ class HistoryPanel(QWidget):
         state, windows = self.listing.state, self.listing.windows
         self.timeline.show_windows(windows if len(windows) > 1 or (windows and windows[0].rows) else ())
         self.timeline.setVisible(len(windows) > 1)
-        self.search.setEnabled(bool(windows))
+        self.search.setEnabled(bool(self.session))
         self.search.show_windows(windows)
         if not self.searching.search.query:
             self.status.show_list(state, len(windows))
@@ -427,6 +428,12 @@ class HistoryPanel(QWidget):
 
     @Slot(object, QPoint)
     def _show_menu(self, value: Value, place: QPoint) -> None:
+        menu = self.menu_of(value)
+        if not menu.isEmpty():
+            menu.popup(place)
+
+    def menu_of(self, value: Value) -> QMenu:
+        """Return everything that can be done with an entry."""
         item, window = item_of(value), window_of(value)
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -434,8 +441,7 @@ class HistoryPanel(QWidget):
             self._fill_item_menu(menu, value, item)
         elif window is not None:
             self._fill_window_menu(menu, window)
-        if not menu.isEmpty():
-            menu.popup(place)
+        return menu
 
     def _fill_item_menu(self, menu: QMenu, value: Value, item: HistoryItem) -> None:
         session, commands = self.session, self.commands

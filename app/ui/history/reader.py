@@ -292,7 +292,8 @@ class _ReaderText(QPlainTextEdit):
 
     def add_piece(self, text: str, heading: str, *, at_start: bool, closes: bool) -> None:
         """Put a piece before or behind all others; `closes` leaves a blank line behind it."""
-        place = self._top()
+        place, caret = self._top(), self.textCursor()
+        ends = [caret.anchor(), caret.position()]
         cursor = QTextCursor(self.document())
         if not at_start:
             cursor.movePosition(QTextCursor.MoveOperation.End)
@@ -309,7 +310,15 @@ class _ReaderText(QPlainTextEdit):
         at = 0 if at_start else len(self._lengths)
         self._lengths.insert(at, length)
         self._headings.insert(at, head)
+        # Qt takes a caret at the place of an insertion along.
+        self._set_caret(*[end + length if at_start and at + 1 < len(self._lengths) else end for end in ends])
         self._go_top(place + length if at_start else place)
+
+    def _set_caret(self, anchor: int, position: int) -> None:
+        caret = self.textCursor()
+        caret.setPosition(anchor)
+        caret.setPosition(position, QTextCursor.MoveMode.KeepAnchor)
+        self.setTextCursor(caret)
 
     def drop_pieces(self, count: int, *, at_start: bool) -> None:
         """Take pieces away."""

@@ -81,13 +81,10 @@ class SearchBar(QWidget):
 
     def reset(self) -> None:
         """Search for nothing, in another chat; asks nobody."""
-        blocked = self.field.blockSignals(True)
-        self.field.clear()
-        self.field.blockSignals(blocked)
-        self._typing.stop()
         self._fill()
-        self._filters.hide()
         self._asked = ("", self.filters())
+        self.field.clear()
+        self._typing.stop()
 
     def filters(self) -> Filters:
         """Return what is chosen."""

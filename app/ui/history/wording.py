@@ -70,7 +70,9 @@ def window_title(window: WindowInfo) -> str:
 
 
 def window_figures(window: WindowInfo) -> str:
-    """Return how much is in a window."""
+    """Return how much is in a window; empty if nothing is."""
+    if not window.rows:
+        return ""
     rows = _tr("1 entry") if window.rows == 1 else _tr("{count} entries").format(count=number_text(window.rows))
     return f"{rows} · {tokens_text(window.tokens)}" if window.tokens else rows
 
@@ -201,7 +203,7 @@ def hits_text(count: int) -> str:
 def window_tooltip(window: WindowInfo) -> str:
     """Return all that is known of a window, a line each."""
     head = f"{window_name(window)} · {kind_words(window)}"
-    figures = f"{window_figures(window)} · {size_text(max(0, window.end - window.start))}"
+    figures = " · ".join(filter(None, [window_figures(window), size_text(max(0, window.end - window.start))]))
     lines = [head, window_times(window), figures, window.title, began_words(window)]
     return "\n".join(filter(None, lines))
 

@@ -21,7 +21,7 @@ from tests.fakes.history import PlayedHistory
 from tests.fakes.scripted import ScriptedProvider
 from tests.ui.conftest import Desk
 
-MODEL = "scripted/scripted"
+MODEL = "scripted/model"
 BEGUN = datetime(2026, 5, 3, 9, 0, tzinfo=UTC)
 
 
@@ -73,7 +73,7 @@ class ChatWriter:
             created=BEGUN + timedelta(minutes=self._seq),
             kind=boundary.kind if boundary is not None else "message",
             boundary=boundary,
-            request=RequestInfo(provider="scripted", model="scripted") if role == "assistant" else None,
+            request=RequestInfo(provider="scripted", model="model") if role == "assistant" else None,
             parts=tuple(parts),
         )
         return encode_row(row) + b"\n"
@@ -98,7 +98,9 @@ def four_windows(writer: ChatWriter) -> ChatWriter:
     """A chat that rolled over, was cleared softly, and was summarised."""
     writer.write(
         Written("", talk(20, "hotels")),
-        Written("rollover", [("user", "Which temples?"), ("assistant", "Only the quiet ones."), *talk(5, "temples")], 96_000),
+        Written(
+            "rollover", [("user", "Which temples?"), ("assistant", "Only the quiet ones."), *talk(5, "temples")], 96_000
+        ),
         Written("reset", talk(10, "food"), 50_000, tool="session_history"),
         Written("compaction", talk(3, "trains"), 40_000),
     )
@@ -141,7 +143,7 @@ def panel(qtbot: QtBot, gui_loop: qasync.QEventLoop, played: PlayedHistory) -> I
     """The panel alone, on a played history."""
     failures: list[BaseException] = []
     tasks = TaskSet(lambda _name, error: failures.append(error))
-    made = HistoryPanel(played, tasks, load_theme(dark=False), lambda ref: "Practice model")  # type: ignore[arg-type]
+    made = HistoryPanel(played, tasks, load_theme(dark=False), lambda _ref: "Practice model")  # type: ignore[arg-type]
     qtbot.addWidget(made)
     made.resize(340, 760)
     made.show()
