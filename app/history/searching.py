@@ -1,17 +1,20 @@
-"""Hits of a literal search in one row: its leaves in blobs included, each with its place in the item's text.
+"""Hits of a literal search in a row: its leaves in blobs included, each with its place in the item's text.
 
 See context-windows.md, 7.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from app.domain.rows import Blob, Row
-from app.domain.windows import SESSION_HISTORY, Filters, View
+from app.domain.windows import SESSION_HISTORY, Filters, HistoryItem, SearchHit, View
 from app.history.blobs import Blobs
 from app.history.item_text import LeafReader, blobs_of, pieces
 from app.history.literal import LiteralQuery
+from app.history.scanner import MAX_PAGE_BYTES
+from app.history.visiting import Candidate, Stop
 
 SNIPPET_CHARS: Final = 500
 _BEFORE_HIT: Final = 160
@@ -69,6 +72,35 @@ class RowSearch:
                 for start, end in self._query.spans(piece.text):
                     yield _hit(piece.text, start, end, at)
             at += len(piece.text)
+
+
+class HitCollector:
+    """Takes the hits of one page, at most `limit`, and at most one text in a blob that is over the page's cap."""
+
+    def __init__(self, search: RowSearch, *, limit: int, to_item: Callable[[Candidate], HistoryItem]) -> None:
+        self._search = search
+        self._limit = limit
+        self._to_item = to_item
+        self.hits: list[SearchHit] = []
+        self.blob_bytes = 0
+        self.blobs_missing = 0
+
+    def take(self, candidate: Candidate) -> Stop | None:
+        """Take the hits of one row; see `visiting.Take`."""
+        apart = self._search.blob_bytes(candidate.row)
+        if apart and self.blob_bytes and self.blob_bytes + apart > MAX_PAGE_BYTES:
+            return Stop(again=True, hits=candidate.hits)
+        hits, missing = self._search.hits(candidate.row, candidate.line)
+        self.blob_bytes += apart
+        room = self._limit - len(self.hits)
+        given = list(islice(hits, candidate.hits, candidate.hits + room + 1))
+        if given:
+            item = self._to_item(candidate)
+            self.hits += [SearchHit(item, hit.snippet, hit.start, hit.length, hit.offset_chars) for hit in given[:room]]
+        if len(given) > room:
+            return Stop(again=True, hits=candidate.hits + room)
+        self.blobs_missing += missing
+        return Stop() if len(self.hits) >= self._limit else None
 
 
 def _hit(text: str, start: int, end: int, before: int) -> TextHit:

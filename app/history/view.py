@@ -5,49 +5,33 @@ plain blocking code and reads at most one page under the lock. See context-windo
 """
 
 from collections.abc import Sequence
-from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 
-from app.domain.errors import HistoryChanged, StaleItem
-from app.domain.rows import Row
 from app.domain.windows import (
     Filters,
     HistoryItem,
     ItemsPage,
     ItemText,
     Mark,
-    SearchHit,
     SearchPage,
     Skipped,
     View,
     WindowsPage,
 )
 from app.history.blobs import Blobs
-from app.history.codec import decode_line
 from app.history.files import ChatFiles
-from app.history.item_ref import ExactRef, RowIdRef, SeqRef, fingerprint, parse_ref
+from app.history.finding import Found, ItemFinder
 from app.history.item_text import LeafReader, pieces
-from app.history.listing import item_of, needles_of
-from app.history.needles import Needle, number_field, string_field
+from app.history.listing import needles_of
+from app.history.needles import Needle
 from app.history.reach import Opened, ReachKeeper
 from app.history.scanner import DEFAULT_CAPS, Caps
-from app.history.searching import RowSearch
-from app.history.stretch_page import CHANGED, Place, check_mark, line_at
-from app.history.visiting import Candidate, Order, Piece, Stop, Take, visit_page
-from app.history.whole_batches import WholeBatches
+from app.history.searching import HitCollector, RowSearch
+from app.history.visiting import Candidate, Order, Stop, item_from, read_piece
 
 EVERYTHING: Final = Filters()
 KEPT_TEXT_CHARS: Final = 32 * 1024 * 1024
 """The text of the item read last is kept if it is no longer, so that its next piece costs nothing."""
-_TRIES: Final = 3
-_STALE: Final = "This part of the chat is not where it was."
-
-
-class _Found(NamedTuple):
-    """An item and its row."""
-
-    item: HistoryItem
-    row: Row
 
 
 class HistoryView:
@@ -61,9 +45,9 @@ class HistoryView:
         self._view = view
         self._blobs = Blobs(files.blobs)
         self._keeper = ReachKeeper(files, view)
+        self._finder = ItemFinder(self._keeper, session=session)
         self._kept_search: tuple[str, Filters, RowSearch] | None = None
         self._kept_text: tuple[str, str] | None = None
-        self._kept_ref: tuple[str, str] | None = None
 
     def windows(self) -> WindowsPage:
         """Return all windows, newest first, or read one more piece of the history towards them."""
@@ -93,7 +77,7 @@ class HistoryView:
                 found.append(self._item(candidate, opened))
                 return Stop() if len(found) >= limit else None
 
-            piece, _ = _read_piece(opened, mark, order, take)
+            piece, _ = read_piece(opened, mark, order, take)
         return ItemsPage(tuple(found), piece.next, piece.bytes_read, piece.rows, piece.skipped)
 
     def search(
@@ -110,7 +94,6 @@ class HistoryView:
         `query` is not empty. Calls of `session_history` and what they gave are searched only if
         `filters.tool_name` names it: they repeat what was said.
         """
-        limit = max(1, limit)
         search = self._search(query, filters)
         needles = needles_of(filters)
         order = Order(
@@ -119,37 +102,16 @@ class HistoryView:
             DEFAULT_CAPS,
             lambda data: search.may_match(data) and _may_match(needles, data),
         )
-        found: list[SearchHit] = []
-        blobs_missing = blob_bytes = 0
         with self._keeper.opened() as opened:
-
-            def take(candidate: Candidate) -> Stop | None:
-                nonlocal blobs_missing, blob_bytes
-                apart = search.blob_bytes(candidate.row)
-                if apart and blob_bytes and blob_bytes + apart > DEFAULT_CAPS.page_bytes:
-                    return Stop(again=True, hits=candidate.hits)
-                hits, missing = search.hits(candidate.row, candidate.line)
-                blob_bytes += apart
-                room = limit - len(found)
-                given = list(islice(hits, candidate.hits, candidate.hits + room + 1))
-                if given:
-                    item = self._item(candidate, opened)
-                    found.extend(
-                        SearchHit(item, hit.snippet, hit.start, hit.length, hit.offset_chars) for hit in given[:room]
-                    )
-                if len(given) > room:
-                    return Stop(again=True, hits=candidate.hits + room)
-                blobs_missing += missing
-                return Stop() if len(found) >= limit else None
-
-            piece, place = _read_piece(opened, mark, order, take)
+            collector = HitCollector(search, limit=max(1, limit), to_item=lambda found: self._item(found, opened))
+            piece, place = read_piece(opened, mark, order, collector.take)
         return SearchPage(
-            tuple(found),
+            tuple(collector.hits),
             piece.next,
-            piece.bytes_read + blob_bytes,
+            piece.bytes_read + collector.blob_bytes,
             place.end - place.begin,
             piece.rows,
-            piece.skipped + Skipped(blobs=blobs_missing),
+            piece.skipped + Skipped(blobs=collector.blobs_missing),
         )
 
     def item(self, ref: str) -> HistoryItem | None:
@@ -157,12 +119,12 @@ class HistoryView:
 
         None if there is none for this view. Raises StaleItem if an exact reference names another row by now.
         """
-        found = self._find(ref)
+        found = self._finder.find(ref)
         return found.item if found is not None else None
 
     def read(self, ref: str, *, offset_chars: int = 0, limit_chars: int = 8_000) -> ItemText | None:
         """Return a piece of an item's text, its leaves in blobs included; None as for `item`. Raises StaleItem."""
-        found = self._find(ref)
+        found = self._finder.find(ref)
         if found is None:
             return None
         text = self._text(found)
@@ -171,8 +133,7 @@ class HistoryView:
         return ItemText(found.item, text[start:end], start, end if end < len(text) else None, len(text))
 
     def _item(self, candidate: Candidate, opened: Opened) -> HistoryItem:
-        assert opened.reach is not None
-        return item_of(candidate.row, candidate.line, candidate.offset, opened.reach, session=self._session)
+        return item_from(candidate, opened, session=self._session)
 
     def _search(self, query: str, filters: Filters) -> RowSearch:
         kept = self._kept_search
@@ -182,7 +143,7 @@ class HistoryView:
         self._kept_search = (query, filters, search)
         return search
 
-    def _text(self, found: _Found) -> str:
+    def _text(self, found: Found) -> str:
         kept = self._kept_text
         if kept is not None and kept[0] == found.item.ref:
             return kept[1]
@@ -191,105 +152,6 @@ class HistoryView:
         self._kept_text = (found.item.ref, text) if len(text) <= KEPT_TEXT_CHARS and not leaves.missing else None
         return text
 
-    # References
-
-    def _find(self, ref: str) -> _Found | None:
-        wanted = parse_ref(ref)
-        if wanted is None:
-            return None
-        if isinstance(wanted, ExactRef):
-            return self._find_exact(wanted)
-        kept = self._kept_ref
-        exact = parse_ref(kept[1]) if kept is not None and kept[0] == ref else None
-        if isinstance(exact, ExactRef):
-            try:
-                return self._find_exact(exact)
-            except StaleItem:
-                self._kept_ref = None
-        found = self._find_newest(wanted)
-        if found is not None:
-            self._kept_ref = (ref, found.item.ref)
-        return found
-
-    def _find_exact(self, ref: ExactRef) -> _Found:
-        while True:
-            with self._keeper.opened() as opened:
-                if opened.reach is None:
-                    continue
-                line = line_at(opened.snapshot, ref.offset) if ref.offset < opened.reach.index.size else None
-                row = decode_line(line.data) if line is not None else None
-                # What is out of sight and what never was there get the same answer.
-                if (
-                    line is None
-                    or not isinstance(row, Row)
-                    or fingerprint(line.data, session=self._session) != ref.fingerprint
-                    or not opened.reach.sees(row, ref.offset)
-                    or not WholeBatches(opened.snapshot.file_at(ref.offset)).holds(row, line)
-                ):
-                    raise StaleItem(_STALE)
-                return _Found(self._item(Candidate(row, line.data, ref.offset, 0), opened), row)
-
-    def _find_newest(self, ref: SeqRef | RowIdRef) -> _Found | None:
-        for _ in range(_TRIES):
-            try:
-                window = self._window_of(ref) if isinstance(ref, SeqRef) else ""
-                found = self._scan_for(ref, window) if window else None
-                return found or self._scan_for(ref, "")
-            except HistoryChanged:
-                continue
-        raise HistoryChanged(CHANGED)
-
-    def _window_of(self, ref: SeqRef) -> str:
-        """Return the id of the window in which a row of that number lies, if they count up; empty if all is one."""
-        while True:
-            with self._keeper.opened() as opened:
-                if opened.reach is None:
-                    continue
-                windows = opened.reach.index.windows
-                before = (window for window in reversed(windows) if _seq_of(window.id) <= ref.seq)
-                found = next(before, None)
-                return found.id if found is not None and len(windows) > 1 else ""
-
-    def _scan_for(self, ref: SeqRef | RowIdRef, window_id: str) -> _Found | None:
-        """Return the newest row of a window, or of all, that is meant and may be seen."""
-        needle = number_field("seq", ref.seq) if isinstance(ref, SeqRef) else string_field("id", ref.row_id)
-        order = Order(Filters(window_id=window_id), backward=True, caps=DEFAULT_CAPS, may_match=needle.may_match)
-        found: list[_Found] = []
-        mark: Mark | None = None
-        while True:
-            with self._keeper.opened() as opened:
-
-                def take(candidate: Candidate, opened: Opened = opened) -> Stop | None:
-                    row = candidate.row
-                    if (row.seq != ref.seq) if isinstance(ref, SeqRef) else (row.id != ref.row_id):
-                        return None
-                    found.append(_Found(self._item(candidate, opened), row))
-                    return Stop()
-
-                piece, _ = _read_piece(opened, mark, order, take)
-            if found or piece.next is None:
-                return found[0] if found else None
-            mark = piece.next
-
-
-def _read_piece(opened: Opened, mark: Mark | None, order: Order, take: Take) -> tuple[Piece, Place]:
-    """Read one page of what may be read, and say how much that is."""
-    snapshot, reach = opened.snapshot, opened.reach
-    if mark is not None:
-        check_mark(mark, snapshot)
-    if reach is None:
-        waiting = mark or Mark(snapshot.epoch, snapshot.size if order.backward else 0)
-        return Piece(waiting, opened.bytes_read, 0), Place(0, snapshot.size)
-    place = reach.place(order.filters.window_id)
-    if place.begin == place.end:
-        return Piece(None, 0, 0), place
-    return visit_page(snapshot, reach, place, mark, order=order, take=take), place
-
 
 def _may_match(needles: Sequence[Needle], data: bytes) -> bool:
     return all(needle.may_match(data) for needle in needles)
-
-
-def _seq_of(window_id: str) -> float:
-    digits = window_id.removeprefix("w:")
-    return int(digits) if digits.isdecimal() else float("inf")

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from app.domain.rows import Row
-from app.domain.windows import Filters, Mark, Skipped
+from app.domain.windows import Filters, HistoryItem, Mark, Skipped
 from app.history.codec import Damage, decode_line
-from app.history.listing import is_wanted
-from app.history.reach import Reach
+from app.history.listing import is_wanted, item_of
+from app.history.reach import Opened, Reach
 from app.history.scanner import Caps, LongLine
 from app.history.snapshot import Snapshot
-from app.history.stretch_page import Place, StretchPage, anchored, next_mark, read_page
+from app.history.stretch_page import Place, StretchPage, anchored, check_mark, next_mark, read_page
 from app.history.whole_batches import WholeBatches
 
 NOTHING_SKIPPED: Final = Skipped()
@@ -100,3 +100,23 @@ def visit_page(snapshot: Snapshot, reach: Reach, place: Place, mark: Mark | None
 def _whole(page: StretchPage, place: Place, snapshot: Snapshot, mark: Mark | None, skipped: Skipped) -> Piece:
     following = next_mark(page, place, snapshot.epoch, mark)
     return Piece(following, page.raw.bytes_read, page.raw.rows, skipped)
+
+
+def read_piece(opened: Opened, mark: Mark | None, order: Order, take: Take) -> tuple[Piece, Place]:
+    """Read one page of what may be read, and say how much that is."""
+    snapshot, reach = opened.snapshot, opened.reach
+    if mark is not None:
+        check_mark(mark, snapshot)
+    if reach is None:
+        waiting = mark or Mark(snapshot.epoch, snapshot.size if order.backward else 0)
+        return Piece(waiting, opened.bytes_read, 0), Place(0, snapshot.size)
+    place = reach.place(order.filters.window_id)
+    if place.begin == place.end:
+        return Piece(None, 0, 0), place
+    return visit_page(snapshot, reach, place, mark, order=order, take=take), place
+
+
+def item_from(candidate: Candidate, opened: Opened, *, session: str) -> HistoryItem:
+    """Return what is listed of a row that was found."""
+    assert opened.reach is not None
+    return item_of(candidate.row, candidate.line, candidate.offset, opened.reach, session=session)
