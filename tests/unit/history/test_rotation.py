@@ -4,6 +4,7 @@ import os
 import resource
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -330,6 +331,62 @@ def test_a_deleted_chat_is_not_made_again(files: ChatFiles) -> None:
     with pytest.raises(ChatNotFound):
         go_on(rotation)
     assert not files.folder.exists()
+
+
+READER = """
+import sys
+from pathlib import Path
+from app.domain.errors import HistoryChanged
+from app.history.files import ChatFiles
+from app.history.windows_index import IndexKeeper, Indexing
+from tests.unit.history.rows import all_labels
+files = ChatFiles(Path(sys.argv[1]))
+keeper = IndexKeeper(files)
+looks = changes = 0
+print("reading", flush=True)
+before = []
+while True:
+    is_last = (files.folder / "last").exists()
+    try:
+        found = all_labels(files)
+    except HistoryChanged:
+        changes += 1
+        continue
+    index = keeper.advance()
+    assert isinstance(index, Indexing) or index.windows[-1].id.startswith("w:"), index
+    assert found[: len(before)] == before, (found, before)
+    assert len(set(found)) == len(found), found
+    before = found
+    looks += 1
+    if is_last:
+        break
+print(looks, changes, len(before), flush=True)
+"""
+
+
+def test_a_reader_in_another_process_sees_every_row_once_all_the_while(files: ChatFiles) -> None:
+    ids = write_chat(files)
+    store = Store(files, session=SESSION)
+    last_seq = store.repair()
+    rotation = Rotation(files, store, piece_bytes=PIECE)
+    command = [sys.executable, "-c", READER, str(files.folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as reader:
+        assert reader.stdout is not None
+        assert reader.stdout.readline() == "reading\n"
+        for number in range(60):
+            kind = "reset" if number % 9 == 8 else "rollover" if number % 9 == 4 else ""
+            row = boundary_row(f"n{number}", kind) if kind else text_row(f"n{number}")
+            store.append([row], expected_last_seq=last_seq)
+            last_seq += 1
+            for _ in range(3):
+                rotation.step()
+        go_on(rotation)
+        (files.folder / "last").touch()
+        looks, _, rows = map(int, reader.stdout.readline().split())
+    assert reader.returncode == 0
+    assert looks > 1
+    assert rows == len(ids) + 60
+    assert files.archive.stat().st_size > files.chat.stat().st_size
 
 
 @given(archive=any_file, chat=any_file, piece=st.sampled_from([40, 90, 300]))
