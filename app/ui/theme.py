@@ -34,7 +34,7 @@ class Theme:
     selection: QColor
     selection_text: QColor
     found: QColor
-    """The ground of what find in chat has found; `found_text` is readable on it."""
+    """The ground of what find in chat has found; `found_text` is readable on it, and all text of messages."""
     found_text: QColor
     found_here: QColor
     """The one of them that is meant; 3:1 on `surface`."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from app.domain.rows import Flag, RequestInfo, Row, TextPart
+from app.domain.rows import Flag, RequestInfo, Row, TextPart, ToolPart
 from app.history.codec import encode_row
 from app.history.files import ChatFiles
 from app.history.library import Library
@@ -54,6 +54,20 @@ class LongChat:
             flags=frozenset({Flag.HIDDEN}) if is_hidden else frozenset(),
             parts=(TextPart(text=text),),
         )
+
+    def add_call(self, output: object) -> None:
+        """Add a reply with a call of a tool between two texts."""
+        number = len(self.offsets)
+        call = ToolPart(call_id="c1", name="look_up", input={"what": "birds"}, state="done", output=output)
+        row = self._row(number, "", is_hidden=False).model_copy(
+            update={
+                "role": "assistant",
+                "parts": (TextPart(text="Before the call."), call, TextPart(text="After the call.")),
+            }
+        )
+        self.offsets.append(self.files.chat.stat().st_size)
+        with self.files.chat.open("ab") as file:
+            file.write(encode_row(row) + b"\n")
 
     def open(self) -> None:
         """Open it in the window and wait until it is there."""

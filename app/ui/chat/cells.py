@@ -36,7 +36,8 @@ _HEADING: Final = re.compile("<h([1-6])>(.*?)</h\\1>", re.DOTALL)
 _BAR_HEIGHT: Final = 4
 _BAR_ROOM: Final = 10
 _MAX_LINKS: Final = 200
-_FEW_FOUND: Final = 20
+_FEW_FOUND: Final = 12
+"""More places in a block get a ground only, below the text in its own colours."""
 _MAX_QUOTES: Final = 30
 _BULLET_GAP: Final = 8
 _BOXES: Final = ("☐", "☑")
@@ -71,6 +72,8 @@ class Cell:
         self._found: tuple[str, Block, tuple[tuple[int, int], ...]] | None = None
         self._coloured: list[QAbstractTextDocumentLayout.Selection] = []
         """What is found as it is painted; made when it is first painted."""
+        self._rects: dict[tuple[int, int], QRectF] = {}
+        """Where in the document many places are, as far as they were painted."""
         self._document = SafeDocument()
         self._document.setDefaultFont(style.body)
 
@@ -82,6 +85,7 @@ class Cell:
         """Lay out for a frame of that width."""
         if width != self.width:
             self.width = width
+            self._rects = {}
             self._lay_out()
             self.scroll_x = min(self.scroll_x, self.overflow)
 
@@ -156,7 +160,7 @@ class Cell:
         """Return where a folded text stands, in reading order; kept until it or the block is another."""
         if self._found is None or self._found[0] != folded or self._found[1] is not self.block:
             self._found = (folded, self.block, spans(self._document.toPlainText(), folded))
-            self._coloured = []
+            self._coloured, self._rects = [], {}
         return self._found[2]
 
     def rect_of(self, position: int, length: int) -> QRectF:
@@ -175,7 +179,7 @@ class Cell:
         palette = QPalette()
         palette.setColor(QPalette.ColorRole.Text, self._text_colour())
         context.palette = palette
-        selections = self._found_selections(ink, context.clip) if ink.found else []
+        selections = self._show_found(painter, ink, context.clip) if ink.found else []
         if ink.selection is not None and ink.selection[0] < ink.selection[1]:
             selections.append(self._selection(*ink.selection))
         if selections:
@@ -243,21 +247,33 @@ class Cell:
         selection.format = look
         return selection
 
-    def _found_selections(self, ink: Ink, clip: QRectF) -> list[QAbstractTextDocumentLayout.Selection]:
-        """Return what is found of what is on screen: in a table of data there may be thousands."""
+    def _show_found(self, painter: QPainter, ink: Ink, clip: QRectF) -> list[QAbstractTextDocumentLayout.Selection]:
+        """Return what is found as selections; where it is too much for them, paint grounds below the text.
+
+        Qt draws a line once more for each selection in it.
+        """
+        meant = [] if ink.meant is None else [self._found_at(ink.meant, is_meant=True)]
+        if len(ink.found) > _FEW_FOUND:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(self._style.theme.found)
+            painter.drawRects(self._grounds(ink.found, clip))
+            return meant
         if not self._coloured:
             self._coloured = [self._found_at(span, is_meant=False) for span in ink.found]
-        start, stop = 0, len(ink.found)
-        if stop > _FEW_FOUND:
-            layout = self._document.documentLayout()
-            first = layout.hitTest(clip.topLeft(), Qt.HitTestAccuracy.FuzzyHit)
-            last = layout.hitTest(clip.bottomRight(), Qt.HitTestAccuracy.FuzzyHit)
-            start = bisect_left(ink.found, first, key=lambda span: span[1])
-            stop = bisect_right(ink.found, last, key=lambda span: span[0])
-        selections = self._coloured[start:stop]
-        if ink.meant is not None:
-            selections.append(self._found_at(ink.meant, is_meant=True))
-        return selections
+        return self._coloured + meant
+
+    def _grounds(self, found: Sequence[tuple[int, int]], clip: QRectF) -> list[QRectF]:
+        """Return where in the document the visible ones of many places are."""
+        layout = self._document.documentLayout()
+        first = layout.hitTest(clip.topLeft(), Qt.HitTestAccuracy.FuzzyHit)
+        last = layout.hitTest(clip.bottomRight(), Qt.HitTestAccuracy.FuzzyHit)
+        start = bisect_left(found, first, key=lambda span: span[1])
+        stop = bisect_right(found, last, key=lambda span: span[0])
+        shift = QPointF(self._inset().x() - self.scroll_x, self._inset().y())
+        for span in found[start:stop]:
+            if span not in self._rects:
+                self._rects[span] = self._rect_of(span[0], span[1] - span[0]).translated(-shift)
+        return [self._rects[span] for span in found[start:stop]]
 
     def _found_at(self, span: tuple[int, int], *, is_meant: bool) -> QAbstractTextDocumentLayout.Selection:
         theme = self._style.theme

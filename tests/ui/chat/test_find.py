@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.providers.base import TextPiece
 from app.ui.chat.find_controller import FindController
+from app.ui.chat.find_search import MOST_HITS
 from app.ui.theme import load_theme
 from tests.fakes.scripted import Hold, reply
 from tests.ui.conftest import Desk
@@ -217,6 +218,39 @@ def test_reasoning_is_not_counted_and_stays_folded(desk: Desk) -> None:
     assert all(node.unfolded == set() for node in transcript(desk).nodes)
 
 
+def test_a_place_in_a_folded_tool_card_unfolds_it(desk: Desk) -> None:
+    chat = LongChat(desk, 40)
+    chat.add_call({"first": "no bird", "second": "a quokka is none, says the quokka"})
+    chat.open()
+    finder = Finder(desk)
+    finder.look_for("quokka")
+    desk.until(finder.find._marks.is_in_view)
+    assert (finder.count, finder.meant(), finder.meant_text()) == ("1 of 2", row_id(40), "quokka")
+    assert transcript(desk).nodes[-1].unfolded == {1}
+    finder.go()
+    assert (finder.count, finder.meant_text()) == ("2 of 2", "quokka")
+
+
+def test_much_that_is_found_is_counted_so_far(desk: Desk) -> None:
+    chat_with(desk, dict.fromkeys(range(0, 300, 2), "quokka " * 90), 301)
+    finder = Finder(desk)
+    finder.look_for("quokka")
+    assert finder.count.replace(",", "").endswith(" of 10000+")
+    assert len(finder.find.search.hits) == MOST_HITS
+    finder.go(back=True)
+    assert finder.meant_text() == "quokka"
+
+
+def test_what_is_not_searched_is_named(desk: Desk) -> None:
+    chat = LongChat(desk, 40)
+    with chat.files.chat.open("ab") as file:
+        file.write(b'{"id": "x", "parts": [{"type": "text", "text": "' + b"quokka " * 200_000 + b'"}]}\n')
+    chat.open()
+    finder = Finder(desk)
+    finder.look_for("quokka")
+    assert (finder.count, finder.note) == ("Not found", "Not searched: 1 entry that is too long")
+
+
 def test_new_messages_are_searched_as_they_come(desk: Desk) -> None:
     chat_with(desk, text_with("quokka", 1), 40)
     finder = Finder(desk)
@@ -371,12 +405,15 @@ def colours_of(desk: Desk) -> set[int]:
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_places_are_painted_and_the_one_that_is_meant_more_so(desk: Desk, *, dark: bool) -> None:
-    chat_with(desk, {4: "a quokka and a quokka", 5: "```\nquokka()\n```"}, 6)
+    chat_with(desk, {4: "a quokka and a quokka " * 9, 5: "```\nquokka()\n```"}, 6)
     view = transcript(desk)
     view.set_theme(load_theme(dark=dark))
     finder = Finder(desk)
     finder.look_for("quokka")
     desk.until(finder.find._marks.is_in_view)
+    assert {view.theme.found.rgb(), view.theme.found_here.rgb()} <= colours_of(desk)
+    # What is found all over the place lies below the text.
+    finder.look_for("u")
     assert {view.theme.found.rgb(), view.theme.found_here.rgb()} <= colours_of(desk)
     finder.press(Qt.Key.Key_Escape)
     assert not {view.theme.found.rgb(), view.theme.found_here.rgb()} & colours_of(desk)

@@ -1,6 +1,7 @@
 """Any message of a chat, however far back, and the way back to the latest."""
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible
 
 from app.providers.base import TextPiece
 from app.ui.chat.transcript_view import TranscriptView
@@ -191,3 +192,18 @@ def test_a_selection_survives_what_comes_above_and_below(desk: Desk) -> None:
     text = view.selected_text()
     assert f"Message {int(first[1:])}\n" in text
     assert f"Message {int(last[1:]) - 1}\n" in text
+
+
+def test_a_screen_reader_is_told_where_the_reader_is(desk: Desk) -> None:
+    chat = LongChat(desk, 3_000)
+    chat.open()
+    QAccessible.setActive(True)
+    try:
+        chat.show(1_001)
+        interface = QAccessible.queryAccessibleInterface(transcript(desk))
+        names = [
+            child.text(QAccessible.Text.Name) for at in range(interface.childCount()) if (child := interface.child(at))
+        ]
+        assert any("Message 1001" in name for name in names)
+    finally:
+        QAccessible.setActive(False)
