@@ -11,6 +11,7 @@ from app.history.codec import encode_row
 from app.history.files import ChatFiles
 from app.history.library import Library
 from app.history.sidecars import SessionMeta, write_sidecar
+from app.history.store import Store
 from app.providers.practice.rules import load_rules
 
 MODEL = "practice/practice"
@@ -56,6 +57,8 @@ def make_history(root: Path, title: str, size: int, *, windows: int = 1, planted
             with path.open("ab") as file:
                 file.write(encode_row(_boundary(session, seq)) + b"\n")
         seq = _fill(path, session, size // windows, seq, mixed=True)
+    # With a receipt, as a chat has that was opened here.
+    Store(files, session=session).repair()
     write_sidecar(files.meta, SessionMeta(title=title, model=MODEL))
     return session
 

@@ -35,6 +35,9 @@ def measure_searching(runs: int) -> list[Figure]:
             found = [run("tests.benchmarks.scanning", str(root), session, *queries)[0] for _ in range(runs)]
             paths = [Library(root).files(session).archive, Library(root).files(session).chat]
             figures += _figures(name, found, paths, runs)
+            if name == "1 GB":
+                (browsed,) = run("tests.benchmarks.browsing", str(root), session, SAID_ONCE, NEVER_SAID)
+                figures += _window_figures(browsed)
             shutil.rmtree(root)
     return figures
 
@@ -114,6 +117,31 @@ def _figures(name: str, found: list[dict[str, Any]], paths: list[Path], runs: in
             ),
         ]
     return figures
+
+
+def _window_figures(found: dict[str, Any]) -> list[Figure]:
+    gaps = found["search_gaps_ms"]
+    return [
+        Figure(
+            "gap-searching",
+            "Longest gap of the GUI loop while the panel searches 1 GB",
+            max(gaps),
+            50,
+            "ms",
+            None,
+            f"while it lists the windows {max(found['listing_gaps_ms']):.1f} ms; "
+            f"searched in {found['searched']:.2f} s, listed after {found['listed']:.2f} s",
+        ),
+        Figure(
+            "jump",
+            "From the panel to the oldest message of 1 GB in the transcript",
+            found["jumped"] * 1000,
+            None,
+            "ms",
+            None,
+            f"longest gap {max(found['jump_gaps_ms']):.1f} ms",
+        ),
+    ]
 
 
 def _times_rg(seconds: float | None, is_largest: bool) -> float | None:
