@@ -21,7 +21,7 @@ _BINARY: Final = getattr(os, "O_BINARY", 0)
 
 
 def write_window(
-    path: Path, kind: ExportKind, reader: HistoryReader, heading: Heading, *, go_on: Callable[[], None]
+    path: Path, kind: ExportKind, reader: HistoryReader, heading: Heading, go_on: Callable[[], None]
 ) -> ExportReport:
     """Write one window to `path`, in place of what was there, and tell what is in the file.
 

@@ -12,7 +12,6 @@ from app.domain.rows import Flag, Part, Row
 from app.domain.windows import WindowInfo
 from app.history.blobs import Blobs, whole_row
 from app.history.reader import DamagedEntry, Entry, HistoryReader, is_boundary
-from app.history.stretch import Edge, read_newer
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,10 @@ class WindowRows:
         self._window = window
 
     def __iter__(self) -> Iterator[Row | Gap]:
-        """Yield what was said in the window, long texts included. Raises StorageError."""
+        """Yield what was said in the window, long texts included.
+
+        Raises StorageError, HistoryChanged if the chat is rewritten meanwhile.
+        """
         for is_damage, group in itertools.groupby(self._entries(), _is_plain_damage):
             if is_damage:
                 count = sum(1 for _ in group)
@@ -66,7 +68,7 @@ class WindowRows:
         window = self._window
         if window.start == window.end:
             return
-        entries = _entries_from(self._reader, window.start)
+        entries = self._reader.entries_forward(self._reader.position_of(window.start))
         for number, entry in enumerate(entries):
             if is_boundary(entry) and (number or window.kind == "first"):
                 return
@@ -103,14 +105,6 @@ class WindowRows:
             missing=report.missing + missing,
             hidden=report.hidden + hidden,
         )
-
-
-def _entries_from(reader: HistoryReader, offset: int) -> Iterator[Entry]:
-    edge: Edge | None = Edge(reader.position_of(offset), offset)
-    while edge is not None:
-        stretch = read_newer(reader, edge)
-        yield from stretch.entries
-        edge = stretch.newer
 
 
 def _is_plain_damage(entry: Entry) -> bool:

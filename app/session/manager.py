@@ -6,13 +6,14 @@ Lives on the engine's loop. See ADR-0002.
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from app.aio import run_blocking
 from app.domain.chat_search import ChatSearchCursor, ChatSearchPage
 from app.domain.chats import ChatSummary, DeletedChat
-from app.domain.errors import ChatInUse, StorageError
+from app.domain.errors import ChatInUse, HistoryChanged, StorageError
 from app.domain.events import ChatChanged
 from app.domain.exports import ExportKind, ExportReport
 from app.domain.models import ModelCard
@@ -192,18 +193,24 @@ class SessionManager:
 
         Raises ChatNotFound, StorageError, HistoryChanged; what was there is kept then.
         """
+        reader = await self._reader(session)
+        try:
+            heading = await self._heading(session, window_id)
+            return await self._aside.run(partial(write_window, path, kind, reader, heading), name=f"export {session}")
+        except HistoryChanged:
+            # Rows went to the archive meanwhile, most likely; that happens once in a while.
+            heading = await self._heading(session, window_id)
+            return await self._aside.run(partial(write_window, path, kind, reader, heading), name=f"export {session}")
+
+    async def _heading(self, session: str, window_id: str) -> Heading:
         page = await self.browser.windows(session)
         while not page.is_complete:
             page = await self.browser.windows(session)
         window = next((window for window in page.windows if window.id == window_id), None)
         if window is None:
             raise StorageError("This window is not in the chat any more.")
-        reader = await self._reader(session)
         summary = await run_blocking(self._library.summary, session)
-        heading = Heading(summary, window, exported=self._env.clock.now())
-        return await self._aside.run(
-            lambda go_on: write_window(path, kind, reader, heading, go_on=go_on), name=f"export {session}"
-        )
+        return Heading(summary, window, exported=self._env.clock.now())
 
     async def search_chats(self, query: str, cursor: ChatSearchCursor | None) -> ChatSearchPage:
         """Return the next piece of a search over all chats, None begins one. Raises StorageError."""

@@ -401,6 +401,7 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         actions = self.actions_
         actions.new_chat.triggered.connect(self.chats.new)
+        actions.new_chat.triggered.connect(self.panel.end_search)
         actions.recently_deleted.triggered.connect(self._show_deleted)
         actions.settings.triggered.connect(self.show_settings)
         actions.quit.triggered.connect(self.close)

@@ -288,9 +288,13 @@ def test_hits_of_a_chat_go_with_it_and_follow_its_title(searching: SearchDesk) -
     assert searching.hits()[0] == "Trip to Kyoto"
 
 
-def test_a_new_chat_ends_the_search(searching: SearchDesk) -> None:
+@pytest.mark.parametrize("by_key", [False, True])
+def test_a_new_chat_ends_the_search(searching: SearchDesk, by_key: bool) -> None:
     searching.find("temple")
-    searching.qtbot.mouseClick(searching.window.panel._new, Qt.MouseButton.LeftButton)
+    if by_key:
+        searching.qtbot.keyClick(searching.field, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
+    else:
+        searching.qtbot.mouseClick(searching.window.panel._new, Qt.MouseButton.LeftButton)
     searching.until(lambda: searching.open_title() == "New chat")
     assert searching.field.text() == ""
     assert "New chat" in searching.listed()

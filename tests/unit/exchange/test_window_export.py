@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from app.domain.chats import ChatSummary
-from app.domain.errors import StorageError
+from app.domain.errors import HistoryChanged, StorageError
 from app.domain.exports import ExportKind, ExportReport
 from app.domain.rows import (
     Blob,
@@ -33,6 +33,8 @@ from app.history.blobs import Blobs, fit_row
 from app.history.codec import encode_row
 from app.history.files import ChatFiles
 from app.history.reader import HistoryReader
+from app.history.store import Store
+from tests.unit.history.rows import text_row
 
 NOW = datetime(2026, 11, 30, 14, 2, tzinfo=UTC)
 CHAT = ChatSummary(id="s1", title="Trip to Kyoto", created=NOW, updated=NOW, model="p/m")
@@ -72,7 +74,7 @@ class Written:
     ) -> ExportReport:
         window = WindowInfo(id="w:0", number=1, kind=began, start=start, end=1 << 40, rows=0, **fields)
         heading = Heading(CHAT, window, exported=NOW)
-        return write_window(self.path, kind, HistoryReader(self.files), heading, go_on=go_on)
+        return write_window(self.path, kind, HistoryReader(self.files), heading, go_on)
 
     def markdown(self, *rows: Row | bytes) -> str:
         self.add(*rows)
@@ -255,7 +257,7 @@ def test_a_chats_title_can_not_make_markdown(written: Written) -> None:
     chat = ChatSummary(id="s1", title="a\n# b <i>", created=NOW, updated=NOW, model="p/m")
     window = WindowInfo(id="w:0", number=1, kind="first", start=0, end=0, rows=0)
     reader = HistoryReader(written.files)
-    write_window(written.path, "markdown", reader, Heading(chat, window, NOW), go_on=lambda: None)
+    write_window(written.path, "markdown", reader, Heading(chat, window, NOW), lambda: None)
     assert written.path.read_text("utf-8").startswith("# a \\# b \\<i\\>\n")
 
 
@@ -278,6 +280,24 @@ def test_an_export_that_is_given_up_keeps_what_was_there(written: Written) -> No
         written.export("markdown", go_on=go_on)
     assert written.path.read_text() == "old"
     assert not list(written.path.parent.glob(".muntin-*"))
+
+
+def test_a_chat_that_is_rewritten_meanwhile_is_no_file_of_two_halves(written: Written) -> None:
+    store = Store(written.files, session="s1")
+    for start in range(0, 1200, 200):
+        rows = [text_row(f"r{n}", "x" * 1000).model_copy(update={"batch": None}) for n in range(start, start + 200)]
+        store.append(rows, expected_last_seq=start)
+    written.path.write_text("old")
+    rewrites = iter([True])
+
+    def go_on() -> None:
+        if next(rewrites, False):
+            store.rewrite(lambda row: None if row.id == "r3" else row)
+
+    with pytest.raises(HistoryChanged):
+        written.export("markdown", go_on=go_on)
+    assert written.path.read_text() == "old"
+    assert written.export("markdown").rows == 1199
 
 
 def test_refusals_are_sentences(written: Written, tmp_path: Path) -> None:
