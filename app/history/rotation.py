@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 
 from app.disk import Stamp, open_for_append, open_for_read, read_at, storage_error, write_all
 from app.domain.errors import ChatNotFound, StorageError
+from app.history.batch_lookup import batch_start
 from app.history.files import ChatFiles
 from app.history.moves import PIECE_BYTES
 from app.history.receipt import Move
 from app.history.store import Store
-from app.history.window_scan import batch_start
 from app.history.windows_index import IndexKeeper, WindowsIndex
 
 

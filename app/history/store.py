@@ -190,8 +190,12 @@ class Store:
     @contextlib.contextmanager
     def moving(self) -> Iterator[None]:
         """Hold a receipt that says a piece is being copied, and note afterwards how the files are."""
+        before = Stamp.of(self._files.chat)
         self._write_pending()
         yield
+        if Stamp.of(self._files.chat) != before:
+            # Another program wrote at the same moment.
+            self._known = _Known(epoch=new_epoch())
         self._write_stable()
 
     def finish_move(self) -> None:

@@ -5,19 +5,17 @@ decided as the reader decides it. See context-windows.md, 2 to 6, and ADR-0011.
 """
 
 import hashlib
-import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from app.domain.rows import Batch, Flag, Kind, MediaPart, Row
+from app.domain.rows import Flag, Kind, MediaPart, Row
 from app.domain.windows import WindowKind
-from app.history.batches import MAX_BATCH_ROWS, torn_stretches
+from app.history.batch_lookup import is_whole
 from app.history.codec import BOUNDARY_NEEDLE, MAX_LINE_BYTES, Damage, decode_line, is_reset
 from app.history.reader import MAX_FOREIGN_LINE_BYTES
-from app.history.scanner import Caps, Line, read_backward, read_forward
 from app.history.snapshot import OpenFile, Snapshot
 
 PAGE_BYTES: Final = 2 * 1024 * 1024
@@ -124,7 +122,7 @@ class WindowScan:
     def _with_title(self, window: Found, file: OpenFile, data: bytes, begin: int, stop: int) -> Found:
         for start, end in _lines(data, begin, stop, TITLE_ROWS - window.rows):
             row = decode_line(data[start:end]) if end - start <= MAX_LINE_BYTES else None
-            if not isinstance(row, Row) or not _is_whole(row, file, self.at + start, min(end + 1, stop) + self.at):
+            if not isinstance(row, Row) or not is_whole(row, file, self.at + start, min(end + 1, stop) + self.at):
                 continue
             window = replace(window, opened=window.opened or row.created, title=window.title or _title_of(row))
             if window.title and window.opened:
@@ -139,7 +137,7 @@ class WindowScan:
         if found.boundary is None:
             return None
         is_long = len(line) > MAX_LINE_BYTES
-        if not is_reset(found) and not is_long and not _is_whole(found, file, start, body):
+        if not is_reset(found) and not is_long and not is_whole(found, file, start, body):
             return None
         return Found(
             _id_of(found),
@@ -274,69 +272,3 @@ def _lines(data: bytes, begin: int, stop: int, most: int) -> Iterator[tuple[int,
             yield at, end
             most -= 1
         at = end + 1
-
-
-# Batches
-
-
-def _is_whole(row: Row, file: OpenFile, start: int, body: int) -> bool:
-    """Whether the batch of the row between `start` and `body` is whole; a row in none is."""
-    batch = row.batch
-    if batch is None:
-        return True
-    if batch.count > MAX_BATCH_ROWS or batch.index >= batch.count:
-        return False
-    before = _rows_before(file, start, batch.index)
-    # One more than belong to it: a batch that goes on is none.
-    run = [*before, row, *_rows_behind(file, body, batch.count - batch.index)]
-    torn = torn_stretches(run)
-    return not any(len(before) in stretch for stretch in torn)
-
-
-def batch_start(descriptor: int, offset: int) -> int:
-    """Return where in a file the batch begins that the row at `offset` is in, whole or not; `offset` if in none.
-
-    Whoever cuts a file there cuts no batch. Raises OSError.
-    """
-    size = os.fstat(descriptor).st_size
-    here = read_forward(descriptor, offset, size, caps=Caps(page_rows=1)).lines
-    row = _decoded(here[0]) if here else None
-    while isinstance(row, Row) and row.batch is not None and row.batch.index > 0:
-        lines = read_backward(descriptor, offset, caps=Caps(page_rows=1)).lines
-        before = _decoded(lines[0]) if lines else None
-        if not isinstance(before, Row) or before.batch is None or not _follows(before.batch, row.batch):
-            break
-        row, offset = before, lines[0].offset
-    return offset
-
-
-def _follows(before: Batch, batch: Batch) -> bool:
-    return (before.id, before.index + 1) == (batch.id, batch.index)
-
-
-def _rows_before(file: OpenFile, start: int, count: int) -> list[Row | Damage]:
-    rows: list[Row | Damage] = []
-    at = start - file.start
-    while len(rows) < count and at > 0 and file.descriptor is not None:
-        page = read_backward(file.descriptor, at, caps=Caps(page_rows=count - len(rows)))
-        rows += [_decoded(line) for line in page.lines]
-        if page.inside is not None or page.exhausted:
-            break
-        at = page.next
-    return rows[::-1]
-
-
-def _rows_behind(file: OpenFile, body: int, count: int) -> list[Row | Damage]:
-    rows: list[Row | Damage] = []
-    at = body - file.start
-    while len(rows) < count and at < file.size and file.descriptor is not None:
-        page = read_forward(file.descriptor, at, file.size, caps=Caps(page_rows=count - len(rows)))
-        rows += [_decoded(line) for line in page.lines]
-        if page.inside is not None or page.exhausted:
-            break
-        at = page.next
-    return rows
-
-
-def _decoded(line: object) -> Row | Damage:
-    return decode_line(line.data) if isinstance(line, Line) else Damage("too long")

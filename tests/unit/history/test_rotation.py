@@ -1,5 +1,6 @@
 """Sealed windows move to the archive, and nothing of them is ever lost, doubled or changed."""
 
+import json
 import os
 import resource
 import shutil
@@ -415,3 +416,25 @@ def test_any_files_are_the_same_stretch_after_every_step(archive: bytes, chat: b
         after = files.archive.read_bytes() + files.chat.read_bytes()
         assert after.replace(b"\n", b"") == data.replace(b"\n", b"")
         assert len(rebuilt(files).windows) == len(before.windows)
+
+
+@given(
+    move=st.one_of(
+        st.none(),
+        st.integers(),
+        st.text(max_size=3),
+        st.dictionaries(
+            st.sampled_from(["archive_size", "length", "sha256", "device", "inode", "more"]),
+            st.one_of(st.none(), st.integers(), st.text(max_size=3), st.booleans(), st.floats()),
+        ),
+    )
+)
+def test_a_receipt_with_any_move_is_no_obstacle(tmp_path_factory: pytest.TempPathFactory, move: object) -> None:
+    files = ChatFiles(tmp_path_factory.mktemp("moved") / "chat")
+    open_store(files).append([text_row("a")], expected_last_seq=0)
+    files.archive.write_bytes(encode_row(text_row("older")) + b"\n")
+    whole = json.loads(files.receipt.read_bytes())
+    files.receipt.write_text(json.dumps({**whole, "move": move}))
+    store = open_store(files)
+    store.append([text_row("b")], expected_last_seq=store.repair())
+    assert all_labels(files) == ["older", "a", "b"]
