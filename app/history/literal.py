@@ -15,6 +15,8 @@ from app.history.folding import fold, variants
 from app.history.needles import BytePattern, Needle, one_of
 
 MAX_HITS_PER_ROW: Final = 100
+CHUNK_CHARS: Final = 256 * 1024
+"""A long text is looked through in pieces, so that other threads get their turn."""
 _NEEDLE_CHARS: Final = 64
 """So much of a query tells nearly all lines apart."""
 _RARE_CHARS: Final = 3
@@ -81,12 +83,15 @@ class LiteralQuery:
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield begin and end of every hit in `text`, in characters; none overlaps another."""
-        folded = fold(text)
-        start = folded.find(self._folded)
-        while start >= 0:
-            end = start + len(self._folded)
-            yield start, end
-            start = folded.find(self._folded, end)
+        size = len(self._folded)
+        behind = 0
+        for first in range(0, len(text), CHUNK_CHARS):
+            folded = fold(text[first : first + CHUNK_CHARS + size - 1])
+            start = folded.find(self._folded, max(0, behind - first))
+            while start >= 0:
+                behind = first + start + size
+                yield first + start, behind
+                start = folded.find(self._folded, start + size)
 
 
 def leaves(row: Row) -> Iterator[Leaf]:

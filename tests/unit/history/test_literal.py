@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from app.domain.rows import MediaPart, ReasoningPart, Row, TextPart, ToolPart
 from app.history.codec import decode_line, encode_row
 from app.history.folding import fold, fold_char, variants
-from app.history.literal import MAX_HITS_PER_ROW, LiteralQuery, leaves
+from app.history.literal import CHUNK_CHARS, MAX_HITS_PER_ROW, LiteralQuery, leaves
 
 EVERY_CHARACTER = "".join(chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code <= 0xDFFF)
 CASED = sorted(
@@ -195,3 +195,15 @@ def test_hits_are_capped() -> None:
 def test_a_query_without_text_is_refused() -> None:
     with pytest.raises(ValueError, match="needs text"):
         LiteralQuery("")
+
+
+@pytest.mark.parametrize("unit", ["ab", "abcde", "aab", "ßaẞb", "aaa"])
+@pytest.mark.parametrize("wanted", ["ab", "AABAA", "ba", "aa", "ẞ"])
+def test_a_long_text_is_looked_through_whole(unit: str, wanted: str) -> None:
+    text = ("x" * 3 + unit * (2 * CHUNK_CHARS // len(unit)))[: 2 * CHUNK_CHARS + 5]
+    folded, folded_wanted = fold(text), fold(wanted)
+    expected, at = [], folded.find(folded_wanted)
+    while at >= 0:
+        expected.append((at, at + len(wanted)))
+        at = folded.find(folded_wanted, at + len(wanted))
+    assert list(LiteralQuery(wanted).spans(text)) == expected

@@ -457,6 +457,16 @@ def test_a_floor_that_has_no_row_yet_holds(files: ChatFiles, floor_seq: int) -> 
     assert ids(files) == ["a", "b", "c"]
 
 
+def test_a_floor_far_back_is_looked_for_in_pieces(files: ChatFiles) -> None:
+    write(files, line("a", seq=1), *(line(f"r{number}", "x", seq=number) for number in range(2, 1_700)))
+    write_sidecar(files.meta, SessionMeta(floor_seq=1))
+    pages = item_pages(view_of(files, View.AGENT), recent_first=False, limit=500)
+    assert pages[0].items == ()
+    listed = [item.row_id for page in pages for item in page.items]
+    assert listed == [f"r{number}" for number in range(2, 1_700)]
+    assert found(files, view=View.AGENT) == []
+
+
 def test_a_foreign_row_without_a_number_is_above_a_floor_that_is_behind_it(files: ChatFiles) -> None:
     write(files, line("a", seq=1), line("x"), line("b", seq=2), line("c"))
     write_sidecar(files.meta, SessionMeta(floor_seq=2))
