@@ -34,8 +34,10 @@ class Theme:
     selection: QColor
     selection_text: QColor
     found: QColor
-    """The ground of what find in chat has found; `found_text` is readable on it, and all text of messages."""
+    """The ground of what find in chat has found; `found_text` is readable on it."""
     found_text: QColor
+    found_below: QColor
+    """The same where much is found: the text above it keeps its own colours."""
     found_here: QColor
     """The one of them that is meant; 3:1 on `surface`."""
     found_here_text: QColor

@@ -255,7 +255,7 @@ class Cell:
         meant = [] if ink.meant is None else [self._found_at(ink.meant, is_meant=True)]
         if len(ink.found) > _FEW_FOUND:
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(self._style.theme.found)
+            painter.setBrush(self._style.theme.found_below)
             painter.drawRects(self._grounds(ink.found, clip))
             return meant
         if not self._coloured:

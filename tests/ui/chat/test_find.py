@@ -414,6 +414,6 @@ def test_places_are_painted_and_the_one_that_is_meant_more_so(desk: Desk, *, dar
     assert {view.theme.found.rgb(), view.theme.found_here.rgb()} <= colours_of(desk)
     # What is found all over the place lies below the text.
     finder.look_for("u")
-    assert {view.theme.found.rgb(), view.theme.found_here.rgb()} <= colours_of(desk)
+    assert {view.theme.found_below.rgb(), view.theme.found_here.rgb()} <= colours_of(desk)
     finder.press(Qt.Key.Key_Escape)
     assert not {view.theme.found.rgb(), view.theme.found_here.rgb()} & colours_of(desk)

@@ -29,7 +29,7 @@ def test_text_is_readable_on_everything_it_stands_on(*, dark: bool) -> None:
     pairs += [(theme.found_text, theme.found), (theme.found_here_text, theme.found_here)]
     pairs += [(theme.accent_text, theme.accent), (theme.selection_text, theme.selection)]
     # Where much is found it lies below the text in its own colours.
-    pairs += [(text, theme.found) for text in (theme.text, theme.muted, theme.link, *theme.code.values())]
+    pairs += [(text, theme.found_below) for text in (theme.text, theme.muted, theme.link, *theme.code.values())]
     pairs += [(colour, theme.code_background) for colour in theme.code.values()]
     weak = [(one.name(), on.name(), round(contrast(one, on), 2)) for one, on in pairs if contrast(one, on) < 4.5]
     assert weak == []
