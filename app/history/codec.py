@@ -106,8 +106,11 @@ def _fields_in_order(row: Row) -> dict[str, object]:
 
 def _present(model: BaseModel) -> Iterable[tuple[str, Any]]:
     """Yield the fields that say something, and every field nobody knows as it was."""
-    known = type(model).model_fields
-    return ((name, value) for name, value in model if name not in known or (value is not None and value != ()))
+    # Twice as fast as to iterate over the model, which a long copy is made of.
+    for name, value in model.__dict__.items():
+        if value is not None and value != ():
+            yield name, value
+    yield from (model.model_extra or {}).items()
 
 
 def _plain(value: object) -> object:
