@@ -104,11 +104,12 @@ def _mixed_rows(session: str) -> Iterator[Row]:
     for number, (asked, answer) in enumerate(sample_texts()):
         yield _row(session, _ID, _SEQ, "user", asked)
         yield _row(session, _ID, _SEQ, "assistant", answer)
-        listing = "\n".join(f'{line}\t"{word}"\t\\path\\{word}' for line, word in enumerate(answer.split()))
+        listing = "\n".join(f'{line}\t"{word}"' for line, word in enumerate(answer.split()))
         call = ToolPart(
             call_id="call", name="read_file", input={"path": f"notes/{number}.txt"}, state="done", output=listing * 3
         )
-        yield _row(session, _ID, _SEQ, "assistant", "I read it.").model_copy(update={"parts": (call,)})
+        said = _row(session, _ID, _SEQ, "assistant", r"I read C:\users\notes; it says \upsilon.")
+        yield said.model_copy(update={"parts": (*said.parts, call)})
         yield _row(session, _ID, _SEQ, "user", _OTHER_SCRIPTS[number % len(_OTHER_SCRIPTS)] * 6)
 
 

@@ -44,3 +44,25 @@ def test_what_is_asked_for_besides_is_not_missed() -> None:
     needle = Needle("absent", says_slash=False, also=r"blob\"\s*:")
     assert needle.may_match(b'{"text_blob" : {}}')
     assert not needle.may_match(b'{"text":"a \\"blob\\""}')
+
+
+MANY = 2_000
+
+
+@pytest.mark.parametrize("before", [b"", b'"\\\\u00e4" ' * MANY, b'"\\u001b" ' * MANY], ids=["few", "many", "written"])
+@pytest.mark.parametrize("hiding", [b"\\u0061", b"\\\\\\u0061", b"\\u001B", b"\\uD83D\\uDE00", b"\\u0008"])
+def test_an_escape_that_hides_a_character_is_not_missed(before: bytes, hiding: bytes) -> None:
+    assert Needle("absent", says_slash=False).may_match(b'{"a":[' + before + b'"' + hiding + b'"]}')
+
+
+@pytest.mark.parametrize("times", [1, MANY])
+@pytest.mark.parametrize("plain", [b"\\\\u0061", b"\\u001b", b"\\u0000", b"\\\\\\\\u0061", b"\\n\\\\users", b"\\/"])
+def test_what_hides_nothing_is_passed_over(plain: bytes, times: int) -> None:
+    assert not Needle("absent", says_slash=False).may_match(b'{"a":["' + plain * times + b'"]}')
+
+
+@pytest.mark.parametrize("times", [1, MANY])
+def test_a_slash_that_is_escaped_is_not_missed_whatever_follows(times: int) -> None:
+    needle = Needle("absent/0001", says_slash=True)
+    assert needle.may_match(b'{"a":["' + b"\\\\/" * times + b'absent\\/0001"]}')
+    assert not needle.may_match(b'{"a":["' + b"\\\\/" * times + b'"]}')
