@@ -34,6 +34,7 @@ from app.ui.theme import Theme, tinted_icon
 _NEAR_LINES: Final = 12
 """So near the end more is fetched."""
 _ICON: Final = 16
+_MARGIN: Final = 6
 _CONTROL: Final = dict.fromkeys((0, 64976, 64977, 65532), "�")
 """Qt's text takes these for signs of its own."""
 
@@ -96,6 +97,7 @@ class Reader(QWidget):
         for button, name in names.items():
             button.setIcon(tinted_icon(name, theme.muted, size=size))
             button.setIconSize(QSize(size, size))
+        self.text.document().setDocumentMargin(theme.px(_MARGIN))
         self._show_emphasis()
 
     def set_covering(self, *, on: bool) -> None:
@@ -217,6 +219,8 @@ class Reader(QWidget):
         self._place.setToolTip("")
         if not pieces:
             self._place.setText(self.tr("Nothing was said here."))
+        elif self._reading.is_cut and not self._reading.has_more:
+            self._place.setText(self.tr("It goes on: export the window to read all of it."))
         elif self._reading.item is not None and not pieces[-1].total:
             self._place.setText(self.tr("No text"))
         elif self._reading.item is not None and (pieces[0].offset or pieces[-1].next_offset is not None):

@@ -22,7 +22,7 @@ MOST_CHARS: Final = 80_000
 BEFORE_HIT_CHARS: Final = 2_000
 """The first piece begins so far before a hit."""
 MOST_WALKED: Final = 20_000
-"""So many items of a window can be gone back to."""
+"""So many items of a window are read as one text: all of them can be gone back to."""
 _PAGE_ITEMS: Final = 50
 
 
@@ -75,6 +75,8 @@ class Reading(QObject):
         self.window: WindowInfo | None = None
         self.emphasis: Emphasis | None = None
         self.pieces: list[Piece] = []
+        self.is_cut = False
+        """The window has more items than are read as one text."""
 
     # What the panel asks
 
@@ -152,6 +154,7 @@ class Reading(QObject):
         self.pieces = []
         self._walked = []
         self._mark, self._walk_ends = None, True
+        self.is_cut = False
         self.began.emit()
 
     def _run(self, work: Callable[[], Coroutine[object, object, None]]) -> None:
@@ -208,7 +211,8 @@ class Reading(QObject):
                 self._session, self._mark, filters=Filters(window_id=self.window.id), limit=_PAGE_ITEMS
             )
             self._mark = page.next
-            self._walk_ends = page.next is None or len(self._walked) >= MOST_WALKED
+            self.is_cut = page.next is not None and len(self._walked) >= MOST_WALKED
+            self._walk_ends = page.next is None or self.is_cut
             self._walked += [replace(item, preview="") for item in page.items]
             if page.items:
                 return True

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
@@ -15,9 +15,21 @@ ModelName = Callable[[str], str]
 _MOST_TOOLS: Final = 3
 
 
+class _Unit(NamedTuple):
+    name: str
+    bytes: int
+
+
+_UNITS: Final = (_Unit("GB", 10**9), _Unit("MB", 10**6), _Unit("kB", 10**3), _Unit("B", 1))
+
+
 def progress_text(done: int, total: int) -> str:
     """Return `340 of 900 MB`."""
-    return _tr("{done} of {total}").format(done=size_text(min(done, total) if total else done), total=size_text(total))
+    at_most = max(done, total)
+    unit = next((unit for unit in _UNITS if at_most >= unit.bytes), _UNITS[-1])
+    numbers = [number_text(size // unit.bytes) for size in (done, at_most)]
+    # The unit stays on the line of its number.
+    return _tr("{done} of {total}").format(done=numbers[0], total=f"{numbers[1]}\u00a0{unit.name}")
 
 
 def number_text(number: int) -> str:
@@ -73,7 +85,7 @@ def window_figures(window: WindowInfo) -> str:
     """Return how much is in a window; empty if nothing is."""
     if not window.rows:
         return ""
-    rows = _tr("1 entry") if window.rows == 1 else _tr("{count} entries").format(count=number_text(window.rows))
+    rows = _tr("1 entry") if window.rows == 1 else _tr("{count} entries").format(count=short_number(window.rows))
     return f"{rows} · {tokens_text(window.tokens)}" if window.tokens else rows
 
 
@@ -88,6 +100,13 @@ def window_times(window: WindowInfo) -> str:
         return ""
     opened = time_text(window.opened)
     return opened if window.closed is None else f"{opened} – {time_text(window.closed)}"
+
+
+def short_number(number: int) -> str:
+    """Return a number, in thousands where nobody counts single ones."""
+    if number < 10_000:
+        return number_text(number)
+    return _tr("{count}k").format(count=number_text(round(number / 1_000)))
 
 
 def tokens_text(tokens: int) -> str:

@@ -119,7 +119,7 @@ def test_the_reading_of_the_history_is_told_while_it_lasts(hand: Hand, played: P
     seen: list[str] = []
     hand.panel.listing.changed.connect(lambda: seen.append(hand.status()))
     hand.open()
-    assert any("Reading the history: 40.0 MB of 900.0 MB" in words for words in seen)
+    assert any("Reading the history: 40 of 900\u00a0MB" in words for words in seen)
     assert hand.status() == "", "one window needs no words"
 
 
@@ -292,7 +292,7 @@ def test_a_search_is_stopped_and_goes_on_where_it_was(hand: Hand, played: Played
     hand.panel.search.field.setText("message")
     hand.until(lambda: "search" in played.calls)
     assert hand.panel.status.button.text() == "Stop"
-    assert "Nothing found yet · searched 0 bytes of 0 bytes" in hand.status()
+    assert "Nothing found yet · searched 0 of 0\u00a0B" in hand.status()
     hand.qtbot.mouseClick(hand.panel.status.button, Qt.MouseButton.LeftButton)
     assert hand.panel.status.button.text() == "Continue"
     played.hold.set()
