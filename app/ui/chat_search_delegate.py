@@ -12,6 +12,8 @@ from app.ui.theme import Theme
 _SMALL: Final = 0.88
 _LINES: Final = 2
 _PADDING: Final = 10
+_MOST_OF_DATE: Final = 0.45
+"""Of a row's width: where the date would take more, the title has all of it; each hit says when it was."""
 _MOST_CHARS: Final = 300
 """More never fits two lines of a list of chats."""
 
@@ -75,9 +77,12 @@ class ResultDelegate(QStyledItemDelegate):
         small = _small(font)
         painter.setFont(small)
         painter.setPen(self.theme.muted)
-        right = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
-        painter.drawText(rect, right, entry.detail)
-        room = rect.width() - QFontMetrics(small).horizontalAdvance(entry.detail) - self.theme.px(8)
+        room = rect.width()
+        taken = QFontMetrics(small).horizontalAdvance(entry.detail) + self.theme.px(8)
+        if taken < room * _MOST_OF_DATE:
+            right = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+            painter.drawText(rect, right, entry.detail)
+            room -= taken
         bold = QFont(font)
         bold.setBold(True)
         painter.setFont(bold)
@@ -89,7 +94,8 @@ class ResultDelegate(QStyledItemDelegate):
         small = _small(font)
         painter.setFont(small)
         painter.setPen(self.theme.selection_text if is_selected else self.theme.muted)
-        painter.drawText(rect, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft, entry.detail)
+        detail = QFontMetrics(small).elidedText(entry.detail, Qt.TextElideMode.ElideRight, rect.width())
+        painter.drawText(rect, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft, detail)
         painter.setPen(self.theme.selection_text if is_selected else self.theme.text)
         layout = _laid_out(entry, font, rect.width())
         layout.draw(painter, QPointF(rect.left(), rect.top() + QFontMetrics(small).height()))

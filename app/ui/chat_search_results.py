@@ -4,7 +4,7 @@ from typing import Final
 
 from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QLabel, QListView, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QLabel, QListView, QPushButton, QVBoxLayout, QWidget
 
 from app.ui.chat_search_delegate import ResultDelegate
 from app.ui.chat_search_model import ChatSearchModel, EntryKind
@@ -42,16 +42,13 @@ class ChatSearchResults(QWidget):
         self.button = QPushButton()
         self.button.clicked.connect(self.button_pressed)
         self.button.hide()
-        row = QHBoxLayout()
-        row.setContentsMargins(theme.px(10), 0, 0, 0)
-        row.addWidget(self.status, 1)
-        row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(6)
         layout.addWidget(self._heading)
         layout.addWidget(self.list, 1)
-        layout.addLayout(row)
+        layout.addWidget(self.status)
+        layout.addWidget(self.button, 0, Qt.AlignmentFlag.AlignLeft)
         layout.addStretch(0)
         model.rowsInserted.connect(self._fit)
         model.rowsRemoved.connect(self._fit)
@@ -67,6 +64,7 @@ class ChatSearchResults(QWidget):
         font.setBold(True)
         self._heading.setFont(font)
         self._heading.setContentsMargins(theme.px(10), theme.px(4), 0, 0)
+        self.status.setContentsMargins(theme.px(10), 0, 0, 0)
         self.list.scheduleDelayedItemsLayout()
         self.list.viewport().update()
 
