@@ -81,10 +81,9 @@ def _torn_start(archive: int, chat: int) -> int | None:
 
 def _are_numbers_in_order(archive: int, chat: int) -> bool:
     """Whether the newest number of the archive is known to lie before the first one of the active file."""
-    older = [_seq(line) for line in read_backward(archive, _size(archive)).lines]
-    newer = [_seq(line) for line in read_forward(chat, 0, _size(chat)).lines]
-    last = next((seq for seq in older if seq is not None), None)
-    first = next((seq for seq in newer if seq is not None), None)
+    older, newer = read_backward(archive, _size(archive)).lines, read_forward(chat, 0, _size(chat)).lines
+    last = next((seq for line in older if (seq := _seq(line)) is not None), None)
+    first = next((seq for line in newer if (seq := _seq(line)) is not None), None)
     return last is not None and first is not None and last < first
 
 

@@ -23,7 +23,7 @@ from app.history.blobs import Blobs, fit_row
 from app.history.codec import decode_line, encode_row, is_reset
 from app.history.files import ChatFiles
 from app.history.moves import drop_doubles, has_taken_place, take_back
-from app.history.reader import Entry, HistoryReader, Position, RowEntry
+from app.history.reader import Entry, HistoryReader, Position, RowEntry, is_boundary
 from app.history.receipt import (
     Move,
     Receipt,
@@ -113,7 +113,7 @@ class Store:
             return numbered
 
     def rewrite(self, edit: EditRow) -> int:
-        """Pass every row of the active file through `edit`; return how many lines changed or went.
+        """Pass every row of the active window through `edit`; return how many lines changed or went.
 
         Everything that can't be read stays in place byte for byte, and so does every manual reset.
         The old or the new file is there, never a mixture. Raises ChatNotFound, StorageError.
@@ -403,7 +403,11 @@ class Store:
         position: Position | None = Position("chat", 0)
         while position is not None:
             page = self.reader.page_forward_unlocked(position)
-            changes |= self._edited(page.entries, edit)
+            begin = max((at for at, entry in enumerate(page.entries) if is_boundary(entry)), default=None)
+            if begin is not None:
+                # What was read so far is sealed, though it may not have moved to the archive yet.
+                changes = {}
+            changes |= self._edited(page.entries[begin or 0 :], edit)
             position = None if page.exhausted else page.next
         return changes
 

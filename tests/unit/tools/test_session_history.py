@@ -272,7 +272,9 @@ async def test_a_list_of_windows_goes_on_behind_a_window_that_is_still_there(cha
     second = await chat.call(action="list_windows", cursor=first["cursor"])
     assert [window["window_id"] for window in second["windows"]] == ["w:3", "w:0"]
 
-    chat.store.rewrite(lambda row: None if row.seq in (1, 6) else row)
+    # Muntin itself removes nothing from sealed windows; another program may.
+    lines = chat.files.chat.read_bytes().splitlines(keepends=True)
+    chat.files.chat.write_bytes(b"".join(line for line in lines if b'"seq":6,' not in line))
     assert (await chat.call(action="list_windows", cursor=first["cursor"]))["error"] == "stale_cursor"
 
 
