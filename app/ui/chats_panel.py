@@ -48,12 +48,7 @@ class ChatsPanel(QWidget):
         self._results: QWidget | None = None
         self._results_view: QAbstractItemView | None = None
         self._focus_results: Callable[[], bool] | None = None
-        self.search = QLineEdit()
-        self.search.setObjectName("chatSearch")
-        self.search.setPlaceholderText(self.tr("Search chats"))
-        self.search.setAccessibleName(self.tr("Search chats"))
-        self.search.textChanged.connect(self._search)
-        self.search.installEventFilter(self)
+        self.search = self._search_field()
         self._search_sign = self.search.addAction(QIcon(), QLineEdit.ActionPosition.LeadingPosition)
         self._search_sign.setText(self.tr("Search chats"))
         self._search_sign.triggered.connect(self.focus_search)
@@ -92,6 +87,15 @@ class ChatsPanel(QWidget):
         layout.addWidget(self.list, 1)
         layout.addWidget(self.settings)
         self.set_theme(theme)
+
+    def _search_field(self) -> QLineEdit:
+        field = QLineEdit()
+        field.setObjectName("chatSearch")
+        field.setPlaceholderText(self.tr("Search chats"))
+        field.setAccessibleName(self.tr("Search chats"))
+        field.textChanged.connect(self._search)
+        field.installEventFilter(self)
+        return field
 
     def set_theme(self, theme: Theme) -> None:
         """Draw in the colours of `theme`."""
