@@ -208,8 +208,7 @@ class FindController(QObject):
         hits = self.search.hits
         index = bisect_left(hits, found)
         if item_id != found.row_id or index >= len(hits):
-            self._view.scroll_to_item(item_id)
-            self._view.mark_item(item_id)
+            self._marks.show_item(item_id)
             return
         self._marks.show(item_id, *self.search.number_in_row(index))
 

@@ -32,6 +32,8 @@ class FindMarks:
         """`missing` is called when an item does not have the place that it is said to have."""
         self._view = view
         self._missing = missing
+        self._item: Node | None = None
+        """The item that is shown for a place that it doesn't show."""
         self._shown = 0
 
     def look_for(self, text: str) -> None:
@@ -42,6 +44,7 @@ class FindMarks:
 
     def forget_place(self) -> None:
         """Mean no place more than the others."""
+        self._item = None
         finding = self._view.rows.look.finding
         if finding is not None:
             finding.item, finding.key = -1, None
@@ -55,6 +58,14 @@ class FindMarks:
         if node is not None and self._view.rows.look.finding is not None:
             self._seek(node, number, total, self._shown)
 
+    def show_item(self, item_id: str) -> None:
+        """Show an item for a place in a message that shows nothing."""
+        node = self._view.model.node(item_id)
+        self._shown += 1
+        self.forget_place()
+        if node is not None:
+            self._show_item(node)
+
     def rect(self) -> QRectF | None:
         """Return where the place that is meant is, relative to the viewport; None if it is not laid out there."""
         finding = self._view.rows.look.finding
@@ -66,7 +77,9 @@ class FindMarks:
         return None
 
     def is_in_view(self) -> bool:
-        """Return whether the place that is meant is on screen."""
+        """Return whether the place that is meant is on screen, or the item that stands for it."""
+        if self._item is not None:
+            return any(placed.node is self._item for placed in self._view.flow.placed)
         rect = self.rect()
         return rect is not None and rect.bottom() > 0 and rect.top() < self._view.viewport().height()
 
@@ -115,7 +128,7 @@ class FindMarks:
             self._view.model.toggle_fold(node, spot.section)
         found = self._row_of(node, spot)
         if found is None:
-            self._show_item(node, section=spot.section)
+            self._show_item(node, RowKey(spot.section, -1 if spot.block is None else spot.block))
             return
         at, span = found
         finding = self._view.rows.look.finding
@@ -166,9 +179,10 @@ class FindMarks:
         rect = QRectF() if cell is None else cell.rect_of(span[0], span[1] - span[0])
         return rect.translated(frame.x, frame.above)
 
-    def _show_item(self, node: Node, *, section: int | None = None) -> None:
-        """Show an item, or a section of it, for a place that it doesn't show."""
-        at = 0 if section is None else node.row_at_key(RowKey(section, -1))
+    def _show_item(self, node: Node, key: RowKey | None = None) -> None:
+        """Show an item, or the row of it that comes nearest, for a place that it doesn't show: a link's address."""
+        self._item = node
+        at = 0 if key is None else node.row_at_key(key)
         if at not in {placed.row for placed in self._view.flow.placed if placed.node is node}:
             self._view.flow.reveal(node, at)
             self._view.sync()

@@ -195,6 +195,23 @@ def test_places_in_code_tables_and_lists(desk: Desk, text: str) -> None:
     assert 0 <= rect.left() < rect.right() <= transcript(desk).viewport().width()
 
 
+def test_a_place_that_is_not_shown_has_its_message_marked(desk: Desk) -> None:
+    long = "\n\n".join(f"Paragraph {number}." for number in range(80))
+    chat_with(desk, {11: f"{long}\n\nSee [here](https://quokka.example/).\n\n{long} Quokka"}, 12)
+    finder = Finder(desk)
+    finder.look_for("quokka")
+    view = transcript(desk)
+    finder.go(back=True)
+    desk.until(lambda: view.rows.look.marked == view.nodes[11].order)
+    assert finder.count == "1 of 2"
+    shown = [view.on_screen.text(each.node, each.row, 0, 1_000) for each in view.flow.placed]
+    assert "See here." in shown
+    # It is where it was found: nothing is searched anew.
+    assert finder.note == ""
+    finder.go()
+    assert (finder.count, finder.meant_text()) == ("2 of 2", "Quokka")
+
+
 def test_case_is_taken_as_the_search_takes_it(desk: Desk) -> None:
     # The Kelvin sign is a k, a long s an s; ß is not ss.
     chat_with(desk, {2: "Ku\u212aoka and MA\u017fSE, Maße"}, 6)
@@ -417,3 +434,13 @@ def test_places_are_painted_and_the_one_that_is_meant_more_so(desk: Desk, *, dar
     assert {view.theme.found_below.rgb(), view.theme.found_here.rgb()} <= colours_of(desk)
     finder.press(Qt.Key.Key_Escape)
     assert not {view.theme.found.rgb(), view.theme.found_here.rgb()} & colours_of(desk)
+
+
+def test_quitting_in_the_middle_of_a_search_leaves_nothing_behind(desk: Desk) -> None:
+    chat_with(desk, text_with("quokka", 3), 20_000)
+    finder = Finder(desk)
+    QTest.keyClicks(finder.find.bar.field, "quokka")
+    desk.until(lambda: finder.find.search.total_bytes > 0)
+    assert finder.find.search.is_running
+    desk.close()
+    assert desk.failures == []
