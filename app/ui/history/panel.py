@@ -211,13 +211,14 @@ class HistoryPanel(QWidget):
         super().showEvent(event)
         if self._is_dirty:
             self._refresh()
+        self.reading.resume()
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._opener.stop()
         self.listing.stop()
         self.searching.stop()
-        self.reading.stop()
+        self.reading.pause()
         # What was cut off is fetched when the panel is there again.
         self._is_dirty = True
 

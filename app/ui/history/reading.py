@@ -70,6 +70,7 @@ class Reading(QObject):
         self._mark: Mark | None = None
         self._walk_ends = True
         self._again: Callable[[], Coroutine[object, object, None]] | None = None
+        self._is_paused = False
         self.item: HistoryItem | None = None
         """The item that is read, unless a window is."""
         self.window: WindowInfo | None = None
@@ -124,6 +125,16 @@ class Reading(QObject):
         """Read nothing."""
         self._begin("")
 
+    def pause(self) -> None:
+        """End what runs; `resume` runs it again."""
+        self._is_paused = self.is_busy
+        self.stop()
+
+    def resume(self) -> None:
+        """Fetch what `pause` has ended."""
+        if self._is_paused:
+            self.try_again()
+
     def stop(self) -> None:
         """End what runs."""
         if self._task is not None:
@@ -149,6 +160,7 @@ class Reading(QObject):
 
     def _begin(self, session: str, *, item: HistoryItem | None = None, window: WindowInfo | None = None) -> None:
         self.stop()
+        self._is_paused = False
         self._session = session
         self.item, self.window, self.emphasis = item, window, None
         self.pieces = []
@@ -159,6 +171,7 @@ class Reading(QObject):
 
     def _run(self, work: Callable[[], Coroutine[object, object, None]]) -> None:
         self.stop()
+        self._is_paused = False
         self._again = work
         self._task = self._tasks.spawn(self._do(work), name="read the history")
 

@@ -511,6 +511,19 @@ def test_nothing_runs_while_the_panel_is_hidden(hand: Hand, played: PlayedHistor
     hand.until(lambda: len(hand.panel._windows_model.groups) == 2)
 
 
+def test_a_text_that_was_on_its_way_comes_when_the_panel_is_back(hand: Hand, played: PlayedHistory) -> None:
+    _say(played, 3)
+    hand.open()
+    hand.until(lambda: len(hand.listed()) == 3)
+    played.hold = asyncio.Event()
+    hand.choose(1)
+    hand.until(lambda: "read" in played.calls)
+    hand.panel.hide()
+    played.hold.set()
+    hand.panel.show()
+    hand.reading("message 1")
+
+
 def test_a_search_that_was_hidden_can_go_on(hand: Hand, played: PlayedHistory) -> None:
     _say(played, 30)
     hand.open()
