@@ -4,22 +4,19 @@ from typing import Final
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import (
-    QBrush,
     QColor,
     QFont,
     QFontMetrics,
     QIcon,
     QPainter,
     QPen,
-    QTextCharFormat,
-    QTextLayout,
-    QTextOption,
 )
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTreeView
 
 from app.domain.windows import HistoryItem, SearchHit, WindowInfo
 from app.ui.history.entries import Floor, HitGroup, Note, NoteKind, Value, item_of, window_of
 from app.ui.history.model import VALUE_ROLE, Index
+from app.ui.history.snippet import lay_out_snippet
 from app.ui.history.wording import (
     ModelName,
     floor_text,
@@ -42,8 +39,6 @@ _PADDING: Final = 10
 _INDENT: Final = 20
 _GAP: Final = 6
 _STRIPE: Final = 3
-_LEAD_CHARS: Final = 28
-"""So much of a snippet stands before the hit."""
 _LEFT: Final = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
 _RIGHT: Final = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
 
@@ -244,35 +239,9 @@ class HistoryDelegate(QStyledItemDelegate):
         low = QFontMetrics(small(option.font)).height()
         rect = rect.adjusted(px(_INDENT), px(5), 0, 0)
         self._paint_who(painter, option, QRect(rect.left(), rect.top(), rect.width(), low), hit.item)
-        layout = self._snippet(option, hit, rect.width())
+        layout = lay_out_snippet(hit, small(option.font), self._theme, width=rect.width(), lines=self._snippet_lines)
         painter.setPen(self._loud(option))
         layout.draw(painter, QPointF(rect.left(), rect.top() + low + px(2)))
-
-    def _snippet(self, option: QStyleOptionViewItem, hit: SearchHit, width: int) -> QTextLayout:
-        text, start = lead(hit.snippet, hit.start)
-        before, found = text[:start], text[start : start + hit.length]
-        layout = QTextLayout(text, small(option.font))
-        look = QTextCharFormat()
-        look.setFontWeight(QFont.Weight.Bold)
-        look.setForeground(QBrush(self._theme.accent_text))
-        look.setBackground(QBrush(self._theme.accent))
-        span = QTextLayout.FormatRange()
-        span.start, span.length, span.format = units(before), units(found), look
-        layout.setFormats([span])
-        choice = QTextOption()
-        choice.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        layout.setTextOption(choice)
-        layout.beginLayout()
-        top = 0.0
-        for _ in range(self._snippet_lines):
-            line = layout.createLine()
-            if not line.isValid():
-                break
-            line.setLineWidth(width)
-            line.setPosition(QPointF(0, top))
-            top += line.height()
-        layout.endLayout()
-        return layout
 
     # The floor, and lines about the list
 
@@ -327,20 +296,6 @@ def draw(painter: QPainter, rect: QRect, text: str, align: Qt.AlignmentFlag = _L
     if rect.width() > painter.fontMetrics().averageCharWidth():
         shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
         painter.drawText(rect, int(align | Qt.TextFlag.TextSingleLine), shown)
-
-
-def lead(snippet: str, start: int) -> tuple[str, int]:
-    """Return a snippet that begins a little before its hit, and where the hit is then."""
-    if start <= _LEAD_CHARS:
-        return snippet, start
-    at = snippet.find(" ", start - _LEAD_CHARS, start - _LEAD_CHARS // 2)
-    at = start - _LEAD_CHARS if at < 0 else at + 1
-    return "…" + snippet[at:], start - at + 1
-
-
-def units(text: str) -> int:
-    """Return how many UTF-16 units Qt counts in a text."""
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def _is_selected(option: QStyleOptionViewItem) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QEvent, QPoint, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
@@ -24,6 +24,7 @@ from app.ui.bridge import Bridge
 from app.ui.history.commands import HistoryCommands
 from app.ui.history.entries import Value, item_of, window_of
 from app.ui.history.listing import Listing, ListStatus
+from app.ui.history.menus import fill_item_menu, fill_window_menu
 from app.ui.history.model import HistoryModel
 from app.ui.history.reader import Reader
 from app.ui.history.reading import Reading
@@ -32,11 +33,8 @@ from app.ui.history.searching import Searching, SearchStatus
 from app.ui.history.status import StatusLine
 from app.ui.history.timeline import Timeline
 from app.ui.history.tree import HistoryTree
-from app.ui.history.wording import ModelName, window_name
+from app.ui.history.wording import ModelName
 from app.ui.theme import Theme, tinted_icon
-
-if TYPE_CHECKING:
-    from app.domain.exports import ExportKind
 
 MIN_WIDTH: Final = 240
 _READER_BESIDE: Final = 560
@@ -435,38 +433,11 @@ class HistoryPanel(QWidget):
 
     def menu_of(self, value: Value) -> QMenu:
         """Return everything that can be done with an entry."""
-        item, window = item_of(value), window_of(value)
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        item, window = item_of(value), window_of(value)
         if item is not None:
-            self._fill_item_menu(menu, value, item)
+            fill_item_menu(menu, self.commands, self.session, item, go=lambda: self._go(value))
         elif window is not None:
-            self._fill_window_menu(menu, window)
+            fill_window_menu(menu, self.commands, self.session, window, read=lambda: self.read_window(window))
         return menu
-
-    def _fill_item_menu(self, menu: QMenu, value: Value, item: HistoryItem) -> None:
-        session, commands = self.session, self.commands
-        menu.addAction(self.tr("Show in chat")).triggered.connect(lambda: self._go(value))
-        menu.addSeparator()
-        menu.addAction(self.tr("Copy")).triggered.connect(lambda: commands.copy(session, item))
-        quote = menu.addAction(self.tr("Quote in your message"))
-        quote.triggered.connect(lambda: commands.quote(session, item))
-        menu.addSeparator()
-        branch = menu.addAction(self.tr("Branch a new chat from here"))
-        branch.triggered.connect(lambda: commands.branch(session, item))
-
-    def _fill_window_menu(self, menu: QMenu, window: WindowInfo) -> None:
-        session, commands = self.session, self.commands
-        read = menu.addAction(self.tr("Read {window} as one text").format(window=window_name(window)))
-        read.triggered.connect(lambda: self.read_window(window))
-        menu.addSeparator()
-        kinds: list[tuple[str, ExportKind]] = [
-            (self.tr("Export as Markdown…"), "markdown"),
-            (self.tr("Export as JSON…"), "json"),
-        ]
-        for words, kind in kinds:
-            export = menu.addAction(words)
-            export.triggered.connect(lambda _checked=False, kind=kind: commands.export(session, window, kind))
-        menu.addSeparator()
-        branch = menu.addAction(self.tr("Branch a new chat from its end"))
-        branch.triggered.connect(lambda: commands.branch_from_end(session, window))
