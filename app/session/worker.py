@@ -76,6 +76,7 @@ class Worker:
             env, session, files, self._turn.store, is_busy=lambda: self._state.turn_state.is_active
         )
         self._running: asyncio.Task[None] | None = None
+        self._resetting: asyncio.Task[None] | None = None
         self._following: asyncio.Task[None] | None = None
         self._followed_seq = 0
         self._syncing = asyncio.Lock()
@@ -185,6 +186,9 @@ class Worker:
             return Refused(f"This chat is open in {self.holder}. Close it there to write here.")
         if self._unwritable:
             return Refused(self._unwritable)
+        while self._resetting is not None:
+            # That takes a moment, and what is said meanwhile comes behind it.
+            await asyncio.wait({self._resetting})
         if self._state.turn_state.is_active:
             return Refused("A reply is still being written. Stop it, or wait for its end.")
         accepted: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
@@ -193,6 +197,10 @@ class Worker:
         # A callback, not a `finally`: a task cancelled before its first step never enters its body.
         running.add_done_callback(lambda _task: self._ended(accepted))
         self._running = running
+        if isinstance(item, ResetContext):
+            self._resetting = running
+            # The chat is idle again before it is told: the next message may come at once.
+            await asyncio.wait({running})
         return await asyncio.shield(accepted)
 
     @property
@@ -354,7 +362,7 @@ class Worker:
     def _ended(self, accepted: "asyncio.Future[Outcome]") -> None:
         if not accepted.done():
             accepted.set_result(Refused(""))
-        self._running = None
+        self._running = self._resetting = None
         newest = (self._state.window[0].id if self._state.window else "", self._state.meta.floor_seq)
         if sum(map(_size_of, self._state.window)) > LARGE_WINDOW_CHARS:
             # Read again for the next message rather than held all the while.

@@ -266,6 +266,30 @@ async def test_stop_in_the_same_moment_as_a_reset_leaves_one_or_none(program: Pr
     assert has_row == (outcome == Accepted()) == (meta_of(chat).floor_seq is not None)
 
 
+async def test_a_message_right_behind_a_reset_is_taken(program: Program) -> None:
+    chat = await a_chat(program)
+    assert await program.manager.send(chat.session, ResetContext()) == Accepted()
+    program.provider.play(reply("Hello."))
+    assert await chat.send("anew") == Accepted()
+    await chat.idle()
+    assert sent_texts(program) == ["anew"]
+
+
+async def test_what_is_sent_while_a_reset_is_written_comes_behind_it(program: Program) -> None:
+    chat = await a_chat(program)
+    program.provider.play(reply("Hello."))
+    program.provider.play(reply("Never."))
+    outcomes = await asyncio.gather(
+        program.manager.send(chat.session, ResetContext()), chat.send("anew"), chat.send("too"), chat.reset()
+    )
+    await chat.idle()
+    # One message is taken; what comes while it is answered is refused, as always.
+    assert outcomes[:2] == [Accepted(), Accepted()]
+    assert all(isinstance(outcome, Refused) for outcome in outcomes[2:])
+    assert sent_texts(program) == ["anew"]
+    assert chat.texts() == ["secret", "Well met.", "", "anew", "Hello."]
+
+
 async def test_a_chat_that_is_open_elsewhere_is_not_reset(program: Program) -> None:
     chat = await a_chat(program)
     await program.manager.close()
