@@ -15,6 +15,7 @@ from app.domain.rows import Flag, Kind, MediaPart, Row
 from app.domain.windows import WindowKind
 from app.history.batch_lookup import is_whole
 from app.history.codec import BOUNDARY_NEEDLE, MAX_LINE_BYTES, Damage, decode_line, is_reset
+from app.history.needles import BytePattern
 from app.history.reader import MAX_FOREIGN_LINE_BYTES
 from app.history.snapshot import OpenFile, Snapshot
 
@@ -25,10 +26,13 @@ TITLE_ROWS: Final = 50
 FINGERPRINT_BYTES: Final = 64 * 1024
 _LINES_ONE_BY_ONE: Final = 20_000
 """So many lines of a page are looked at singly, which is fast for rows of a usual length only."""
-_CANONICAL_ROW: Final = b'{"v":1,"id":"'
-"""So begins a row without a boundary as Muntin writes it: no name in it is escaped."""
-_ESCAPE: Final = b"\\u00"
-"""A name may be written with escapes by other programs."""
+_LETTER: Final = r"\\u00(?:6[124eEfF]|7[259])"
+"""Of `boundary`, escaped: other programs may write names so, wherever in a line they stand."""
+_ESCAPED_LETTER: Final = re.compile(_LETTER.encode())
+_RARE: Final = BytePattern(r"\\u00[67]")
+"""One fast pass is enough for nearly every page; texts about escapes need another."""
+_HIDES_LETTER: Final = BytePattern(rf"(?:^|[^\\])(?:\\\\)*{_LETTER}")
+_BACKSLASH: Final = ord("\\")
 _EMPTY_LINES: Final = re.compile(rb"\n{2,}")
 _PLAIN_ID: Final = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 _MAX_SEQ: Final = 2**63
@@ -100,17 +104,17 @@ class WindowScan:
         self.at += stop
 
     def _take_lines(self, file: OpenFile, data: bytes, stop: int) -> None:
-        rows, suspects = _count_lines(data, 0, stop)
-        suspects.update(_line_starts_with(BOUNDARY_NEEDLE, data, 0, stop))
+        rows = _count_lines(data, 0, stop)
+        suspects = {*_line_starts_with(BOUNDARY_NEEDLE, data, 0, stop), *_lines_with_escaped_letters(data, stop)}
         begin = 0
         for start in sorted(suspects):
             end = _line_end(data, start, stop)
             boundary = self._boundary(file, data[start:end], self.at + start, min(end + 1, stop) + self.at)
             if boundary is not None:
-                self._extend(file, data, begin, start, _count_lines(data, begin, start)[0])
+                self._extend(file, data, begin, start, _count_lines(data, begin, start))
                 self._open(boundary)
                 begin, rows = min(end + 1, stop), -1
-        self._extend(file, data, begin, stop, rows if rows >= 0 else _count_lines(data, begin, stop)[0])
+        self._extend(file, data, begin, stop, rows if rows >= 0 else _count_lines(data, begin, stop))
 
     def _extend(self, file: OpenFile, data: bytes, begin: int, stop: int, rows: int) -> None:
         """Add the lines of `data` from `begin` to `stop` to the newest window."""
@@ -224,30 +228,23 @@ def _title_of(row: Row) -> str:
 # Lines of a page
 
 
-def _count_lines(data: bytes, begin: int, stop: int) -> tuple[int, set[int]]:
-    """Return how many lines there are, empty ones left out, and where those begin that may hide a boundary.
-
-    `begin` is the begin of a line.
-    """
+def _count_lines(data: bytes, begin: int, stop: int) -> int:
+    """Return how many lines there are, empty ones left out. `begin` is the begin of a line."""
     rows, at = 0, begin
-    suspects: set[int] = set()
     for _ in range(_LINES_ONE_BY_ONE):
         if at >= stop:
-            return rows, suspects
+            return rows
         end = data.find(10, at, stop)
         if end < 0:
             end = stop
         if end > at:
             rows += 1
-            if not data.startswith(_CANONICAL_ROW, at) and data.find(_ESCAPE, at, end) >= 0:
-                suspects.add(at)
         at = end + 1
     if at < stop:
         ends_open = data[stop - 1] != 10
         empty = sum(len(found[0]) - 1 for found in _EMPTY_LINES.finditer(data, at, stop)) + (data[at] == 10)
         rows += data.count(b"\n", at, stop) - empty + ends_open
-        suspects.update(_line_starts_with(_ESCAPE, data, at, stop))
-    return rows, suspects
+    return rows
 
 
 def _line_starts_with(needle: bytes, data: bytes, begin: int, stop: int) -> Iterator[int]:
@@ -256,6 +253,28 @@ def _line_starts_with(needle: bytes, data: bytes, begin: int, stop: int) -> Iter
     while found >= 0:
         yield data.rfind(b"\n", 0, found) + 1
         found = data.find(needle, _line_end(data, found, stop), stop)
+
+
+def _lines_with_escaped_letters(data: bytes, stop: int) -> Iterator[int]:
+    """Yield where lines begin in which a name may be hidden by escapes."""
+    if not _RARE.may_match(data) or not _HIDES_LETTER.may_match(data):
+        return
+    found = _ESCAPED_LETTER.search(data, 0, stop)
+    while found is not None:
+        at = found.start()
+        behind = found.end()
+        if _is_escape(data, at):
+            yield data.rfind(b"\n", 0, at) + 1
+            behind = _line_end(data, at, stop)
+        found = _ESCAPED_LETTER.search(data, behind, stop)
+
+
+def _is_escape(data: bytes, at: int) -> bool:
+    """Whether the backslash at `at` is none that is escaped itself."""
+    before = at
+    while before > 0 and data[before - 1] == _BACKSLASH:
+        before -= 1
+    return (at - before) % 2 == 0
 
 
 def _line_end(data: bytes, at: int, stop: int) -> int:

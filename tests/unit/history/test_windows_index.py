@@ -115,6 +115,16 @@ def _escaped(row: Row) -> bytes:
     return _spaced(row).replace(b'"boundary"', b'"\\u0062oundary"')
 
 
+def _escaped_behind_its_id(row: Row) -> bytes:
+    """Begins as Muntin's own rows do, which have no boundary there."""
+    fields = json.loads(encode_row(row))
+    boundary = fields.pop("boundary", None)
+    line = orjson.dumps(fields)
+    if boundary is None:
+        return line
+    return line[:-1] + b',"bound\\u0061r\\u0079":' + orjson.dumps(boundary) + b"}"
+
+
 rows_of_all_kinds = st.builds(
     lambda name, kind, batch, seq, text: Row(
         id=name,
@@ -129,13 +139,14 @@ rows_of_all_kinds = st.builds(
     st.sampled_from(["", "", "", "rollover", "reset", "compaction", "novelty"]),
     st.one_of(st.none(), st.none(), st.tuples(st.integers(0, 2), st.integers(0, 2))),
     st.one_of(st.none(), st.integers(0, 9)),
-    st.sampled_from(["hello", 'the "boundary"', "\u2028x", "\\u0062"]),
+    st.sampled_from(["hello", 'the "boundary"', "\u2028x", "\\u0062", "\\\\u0062", "\x1b\\u0079"]),
 )
 any_line = st.one_of(
     rows_of_all_kinds.map(_line),
     rows_of_all_kinds.map(_line),
     rows_of_all_kinds.map(_spaced),
     rows_of_all_kinds.map(_escaped),
+    rows_of_all_kinds.map(_escaped_behind_its_id),
     st.sampled_from(
         [b"", b"", b"\r", b'"boundary"', b'{"boundary":1}', b'["boundary"]', b'\0"boundary"', b"{", b"\xff"]
     ),
@@ -157,6 +168,20 @@ def test_the_index_of_any_files_is_what_reading_every_line_finds(archive: bytes,
         assert described(index) == expected(archive, chat)
         assert len({window.id for window in index.windows}) == len(index.windows)
         assert not files.windows.exists()
+
+
+def test_a_reset_is_seen_however_its_name_is_written(files: ChatFiles) -> None:
+    make_private_folder(files.folder)
+    letters = [b"\\u%04x" % letter for letter in b"boundary"] + [b"\\u%04X" % letter for letter in b"boundary"]
+    row = b'{"v":1,"id":"r%d","session":"%s","seq":%d,"role":"user","parts":[],"%s":{"kind":"reset"}}\n'
+    for number, escape in enumerate(letters):
+        name = bytearray(b"boundary")
+        at = number % len(name)
+        name[at : at + 1] = escape
+        files.chat.write_bytes(row % (number, SESSION.encode(), number + 1, bytes(name)))
+        index = rebuilt(files)
+        assert described(index) == expected(b"", files.chat.read_bytes())
+        assert index.floor > 0
 
 
 # `windows.json`
