@@ -76,7 +76,7 @@ def make_actions(window: QMainWindow) -> Actions:
         delete=action(_tr("&Delete")),
         undo_delete=action(_tr("&Undo delete"), "Ctrl+Shift+D"),
         choose_model=action(_tr("Choose &model…"), "Ctrl+L"),
-        clear_softly=action(_tr("Start afres&h (clear softly)…")),
+        clear_softly=action(_tr("Start afres&h…")),
         attach=action(_tr("&Attach files…"), "Ctrl+Shift+A"),
         stop=action(_tr("&Stop the reply"), "Esc"),
         resume=action(_tr("&Continue the reply")),

@@ -13,14 +13,14 @@ def ask_to_clear(window: QWidget, clear: Callable[[], None]) -> QMessageBox:
     box.setIcon(QMessageBox.Icon.Question)
     box.setWindowTitle(_tr("Start afresh"))
     box.setTextFormat(Qt.TextFormat.PlainText)
-    box.setText(_tr("Clear this chat softly?"))
+    box.setText(_tr("Let the model start afresh?"))
     box.setInformativeText(
         _tr(
-            "The model starts afresh: it is never again shown what was said here, and can't search it. "
-            "You keep every message and can read and search them; this can't be undone."
+            "It is never again shown what was said here, and can't search it. "
+            "You keep every message and can read and search all of them. This can't be undone."
         )
     )
-    yes = box.addButton(_tr("Clear softly"), QMessageBox.ButtonRole.AcceptRole)
+    yes = box.addButton(_tr("Start afresh"), QMessageBox.ButtonRole.AcceptRole)
     box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
     yes.clicked.connect(clear)
     box.open()

@@ -19,11 +19,11 @@ def test_a_soft_clear_asks_and_then_draws_a_line(desk: Desk) -> None:
     desk.window.actions_.clear_softly.trigger()
     box = _box(desk)
     assert box.defaultButton() is box.button(QMessageBox.StandardButton.Cancel)
-    next(button for button in box.buttons() if button.text() == "Clear softly").click()
+    next(button for button in box.buttons() if button.text() == "Start afresh").click()
     desk.until(lambda: len(desk.rows()) == 3)
     desk.idle()
     assert "heron" in desk.shown(), "everything stays readable"
-    assert "Cleared softly" in desk.spoken()
+    assert "Started afresh" in desk.spoken()
     desk.until(lambda: not desk.window.page.composer.field.isReadOnly())
     desk.provider.play(reply("Which one?"))
     desk.say("What is the code word?")

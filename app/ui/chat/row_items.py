@@ -153,8 +153,8 @@ def _divider(row: Row, boundary: Boundary) -> Item:
     match boundary.kind:
         case "reset":
             title, rest = (
-                _tr("Cleared softly"),
-                _tr("the model starts afresh below; you can still read everything above"),
+                _tr("Started afresh"),
+                _tr("the model is shown nothing from above; you can still read all of it"),
             )
         case "rollover":
             title, rest = _tr("Context window rollover"), _tr("earlier messages stay in History")

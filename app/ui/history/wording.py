@@ -47,7 +47,7 @@ def kind_words(window: WindowInfo) -> str:
         case "rollover":
             return _tr("rollover")
         case "reset":
-            return _tr("cleared softly")
+            return _tr("started afresh")
         case "compaction":
             return _tr("summary")
         case "unknown":
@@ -62,11 +62,11 @@ def began_words(window: WindowInfo) -> str:
         case "rollover":
             return _tr("It began when the window before it was full.")
         case "reset":
-            return _tr("It began when the chat was cleared softly.")
+            return _tr("It began when the model was to start afresh.")
         case "compaction":
             return _tr("It began with a summary of what was before.")
         case "unknown":
-            return _tr("What began it could not be read, so it counts as cleared.")
+            return _tr("What began it could not be read, so the model started afresh.")
 
 
 def window_name(window: WindowInfo) -> str:
@@ -78,7 +78,9 @@ def window_title(window: WindowInfo) -> str:
     """Return the first request of a window."""
     if window.title:
         return window.title
-    return _tr("Nothing was said") if window.rows == 0 else _tr("No question")
+    if window.rows:
+        return _tr("No question")
+    return _tr("Nothing was said yet") if window.is_active else _tr("Nothing was said")
 
 
 def window_figures(window: WindowInfo) -> str:
@@ -171,7 +173,7 @@ def floor_text() -> str:
 def floor_explained() -> str:
     """Return what a manual reset means."""
     return _tr(
-        "The chat was cleared softly here. Everything older stays on disk and in this list, for you alone: "
+        "The model started afresh here. Everything older stays on disk and in this list, for you alone: "
         "no model and none of its tools can read it."
     )
 

@@ -32,7 +32,7 @@ def _plain(item: Item) -> str:
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        ("reset", "Cleared softly · {time} · the model starts afresh below; you can still read everything above"),
+        ("reset", "Started afresh · {time} · the model is shown nothing from above; you can still read all of it"),
         ("rollover", "Context window rollover · {time} · earlier messages stay in History"),
         ("compaction", "Summary · {time} · the model goes on from a summary of what stands above"),
         ("of tomorrow", "A fresh context window begins here · {time}"),
@@ -65,9 +65,9 @@ def test_a_divider_is_one_row_that_is_painted_copied_and_read_aloud(view: Transc
     view.set_items([reply("a", "above"), item, reply("c", "below")], more_above=False)
     node = view.nodes[1]
     assert [row.kind for row in node.rows] == [RowKind.DIVIDER]
-    assert accessible_name(node).startswith("Cleared softly · ")
+    assert accessible_name(node).startswith("Started afresh · ")
     view.select_all()
-    assert view.selected_text().split("\n\n")[1].startswith("Cleared softly · ")
+    assert view.selected_text().split("\n\n")[1].startswith("Started afresh · ")
     view.resize(320, 400)
     assert view.rect_of(node).height() > 0
     assert not view.grab().isNull()

@@ -82,7 +82,7 @@ def test_a_command_is_chosen_with_the_keys_and_then_done(desk: Desk) -> None:
     assert boundary is not None
     assert boundary.kind == "reset"
     assert desk.window.page.composer.text() == ""
-    assert "Cleared softly" in desk.shown()
+    assert "Started afresh" in desk.shown()
 
 
 def test_escape_closes_the_list_and_stops_no_reply(desk: Desk) -> None:

@@ -95,7 +95,7 @@ def writer(tmp_path: Path) -> ChatWriter:
 
 @pytest.fixture
 def four_windows(writer: ChatWriter) -> ChatWriter:
-    """A chat that rolled over, was cleared softly, and was summarised."""
+    """A chat that rolled over, started afresh, and was summarised."""
     writer.write(
         Written("", talk(20, "hotels")),
         Written(

@@ -62,7 +62,7 @@ def test_the_history_is_made_when_it_is_first_opened(four_windows: ChatWriter, h
     assert panel.search.field.hasFocus()
     assert _titles(panel) == [
         "Window 4, now",
-        "Window 3, cleared softly",
+        "Window 3, started afresh",
         "The agent can't look beyond this line. You can.",
         "Window 2, rollover",
         "Window 1, start",
