@@ -5,7 +5,7 @@ settled, or at the next open.
 """
 
 import contextlib
-from typing import Final
+from typing import Final, Literal
 
 from app.disk import replace, storage_error, write_atomic
 from app.domain.errors import DuplicateRow
@@ -13,6 +13,7 @@ from app.domain.ids import new_id
 from app.domain.rows import Flag, Row, ToolPart
 from app.history.codec import decode_line, encode_row
 from app.history.files import ChatFiles
+from app.history.reader import HistoryReader, Position, RowEntry, is_reset_entry
 from app.history.store import Store
 
 SAVE_INTERVAL_SECONDS: Final = 0.4
@@ -58,11 +59,14 @@ class PartialFile:
             self._path.unlink(missing_ok=True)
 
 
-def recover_partial(partial: PartialFile, store: Store, *, session: str, last_seq: int) -> tuple[Row, ...]:
+def recover_partial(
+    partial: PartialFile, store: Store, *, session: str, last_seq: int, floor_seq: int = 0
+) -> tuple[Row, ...]:
     """Turn a reply that a crash cut off into a row of history; return what was added.
 
-    One whose row is in history already or that says nothing is dropped; one of another chat is set
-    aside. Calls that were pending are marked interrupted and never run again. Raises StorageError.
+    One whose row is in history already or that says nothing is dropped; one of another chat, or of a turn from
+    before a manual reset, is set aside. Calls that were pending are marked interrupted and never run again. Rows up
+    to `floor_seq` count as before one. Raises StorageError.
     """
     row = partial.load()
     if row is None:
@@ -72,10 +76,39 @@ def recover_partial(partial: PartialFile, store: Store, *, session: str, last_se
         return ()
     added: tuple[Row, ...] = ()
     if row.parts:
-        with contextlib.suppress(DuplicateRow):
-            added = store.append([_as_history(row)], expected_last_seq=last_seq)
+        match _place_of(row, store.reader, floor_seq):
+            case "above the floor":
+                partial.set_aside()
+                return ()
+            case "at the end":
+                with contextlib.suppress(DuplicateRow):
+                    added = store.append([_as_history(row)], expected_last_seq=last_seq)
+            case "there":
+                pass
     partial.drop()
     return added
+
+
+def _place_of(row: Row, reader: HistoryReader, floor_seq: int) -> Literal["there", "at the end", "above the floor"]:
+    """Return where a reply belongs, by the rows from the newest back to the message that it answers.
+
+    That is nearly always the newest. It is not if the file could not be removed once its row was written.
+    """
+    is_above = False
+    end: Position | None = None
+    while True:
+        page = reader.page_backward(end)
+        for entry in reversed(page.entries):
+            found = entry.row if isinstance(entry, RowEntry) else None
+            if found is not None and found.id == row.id:
+                return "there"
+            if is_reset_entry(entry) or (found is not None and found.seq is not None and found.seq <= floor_seq):
+                is_above = True
+            if found is not None and found.id == row.turn:
+                return "above the floor" if is_above else "at the end"
+        if page.exhausted:
+            return "above the floor" if is_above else "at the end"
+        end = page.next
 
 
 def _as_history(row: Row) -> Row:

@@ -294,6 +294,11 @@ def is_boundary(entry: Entry) -> bool:
     return entry.is_boundary if isinstance(entry, DamagedEntry) else entry.row.boundary is not None
 
 
+def is_reset_entry(entry: Entry) -> bool:
+    """Whether nothing before this entry may reach a model."""
+    return entry.is_reset if isinstance(entry, DamagedEntry) else is_reset(entry.row)
+
+
 def _page(entries: list[Entry], following: Position, *, exhausted: bool, bytes_read: int) -> Page:
     settled = _without_torn_batches(entries)
     damaged = [entry for entry in settled if isinstance(entry, DamagedEntry)]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal
 
-from app.aio import Throttle, run_blocking
+from app.aio import Throttle, run_blocking, run_to_end
 from app.domain.errors import ErrorKind, ProviderError, StorageError
 from app.domain.events import AnswerDelayed, ReplyDelta, ReplyStarted
 from app.domain.rows import (
@@ -213,7 +213,8 @@ async def read_reply(env: SessionEnv, plan: TurnPlan, reply: Reply, partial: Par
         if error.retry_after_seconds is not None:
             reply.retry_at = env.clock.now() + timedelta(seconds=error.retry_after_seconds)
     finally:
-        await saving.close()
+        # However often Stop comes: what is still being saved must not outlive the row that replaces it.
+        await run_to_end(saving.close(), env.tasks, name=f"last save of {reply.session}")
     if reply.error is None:
         reply.error = _early_end(reply.stop)
 

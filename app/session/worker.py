@@ -299,7 +299,12 @@ class Worker:
             await run_blocking(turn.partial.drop)
         else:
             recovered = await run_blocking(
-                recover_partial, turn.partial, turn.store, session=self.session, last_seq=state.last_seq
+                recover_partial,
+                turn.partial,
+                turn.store,
+                session=self.session,
+                last_seq=state.last_seq,
+                floor_seq=0 if lacks_reset else state.meta.floor_seq or 0,
             )
             state.last_seq = max((row.seq or 0 for row in recovered), default=state.last_seq)
         state.window_is_loaded = False
