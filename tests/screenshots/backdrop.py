@@ -3,6 +3,7 @@ played, and some files to attach."""
 
 import random
 import socket
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,7 +18,9 @@ from tests.fakes.pdf import make_pdf
 
 if TYPE_CHECKING:
     from app.domain.events import Emit
+    from app.history.files import ChatFiles
     from app.session.manager import SessionManager
+    from app.tools.base import Tool
 
 OLLAMA_PORT: Final = 11434
 """Where everybody's Ollama listens."""
@@ -36,28 +39,40 @@ def play_ollama() -> FarEndThread:
     return FarEndThread(port=0 if is_taken else OLLAMA_PORT, look="ollama", models=MODELS)
 
 
-def make_manager(root: Path, ollama_port: int, emit: "Emit") -> "SessionManager":
-    """Return everything below the interface, with nobody's keys and no server but the one that is played."""
+def make_manager(root: Path, ollama_port: int, emit: "Emit", *, environ: Mapping[str, str]) -> "SessionManager":
+    """Return everything below the interface, with no server but the one that is played.
+
+    `environ` are the variables in which it may find keys: none of this machine's.
+    """
     from app.budget.tokens import TokenCounter
+    from app.history.cursor import Cursors
+    from app.history.cursor_key import CursorKey
     from app.history.library import Library
     from app.providers.discovery import Ports
     from app.providers.practice.provider import PracticeProvider
     from app.providers.registry import Registry
     from app.session.env import SessionEnv
     from app.session.manager import SessionManager
+    from app.tools.session_history import SessionHistoryTool
     from tests.fakes.connections import MemoryStore, make_connections
 
     store = MemoryStore()
     store.name = "Secret Service"
     tasks = TaskSet(report)
-    env = SessionEnv(Registry(), emit, SystemClock(), new_id, tasks, random.random)
+    counter, clock, cursors = TokenCounter(), SystemClock(), Cursors(CursorKey(root / "cursor.key"))
+
+    def make_tools(files: "ChatFiles", session: str) -> "tuple[Tool, ...]":
+        return (SessionHistoryTool(files, session=session, cursors=cursors, counter=counter, clock=clock),)
+
+    env = SessionEnv(Registry(), emit, clock, new_id, tasks, random.random, counter, make_tools)
     connections = make_connections(
         root,
         env.providers,
-        [PracticeProvider(TokenCounter(), words_per_second=WORDS_PER_SECOND)],
+        [PracticeProvider(counter, words_per_second=WORDS_PER_SECOND)],
         emit=emit,
         tasks=tasks,
         store=store,
+        environ=environ,
         ports=Ports(ollama=ollama_port, lmstudio=9),
     )
     return SessionManager(env, Library(root), connections)

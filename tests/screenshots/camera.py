@@ -11,6 +11,7 @@ from PySide6.QtGui import QFont, QFontDatabase, QFontInfo, QGuiApplication, QIma
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.ui.main_window import MainWindow
+from app.ui.picker.panel import ModelPicker
 from tests.benchmarks.driver import until
 
 FONT: Final = "Noto Sans"
@@ -42,14 +43,28 @@ class Camera:
 
     async def say(self, text: str) -> None:
         """Send a message and wait for the whole reply."""
+        await until(lambda: self.window.page.composer.may_attach)
         known = len(self.window.page.transcript.nodes)
         self.type(text)
-        await until(lambda: len(self.window.page.transcript.nodes) == known + 2)
+        await until(lambda: len(self.window.page.transcript.nodes) >= known + 2)
         await until(lambda: not self.window.controller.is_streaming)
 
     def type(self, text: str) -> None:
         self.window.page.composer.set_text(text)
         self.window.page.composer.submit()
+
+    def open_picker(self) -> ModelPicker:
+        self.window.actions_.choose_model.trigger()
+        picker = self.window.findChild(ModelPicker)
+        assert picker is not None
+        return picker
+
+    async def choose_model(self, ref: str) -> None:
+        """Choose a model for the chat that is open."""
+        picker = self.open_picker()
+        picker.chosen.emit(ref)
+        picker.close_up()
+        await until(lambda: self.window.chats.open_model() == ref)
 
     @staticmethod
     def use(scheme: Qt.ColorScheme) -> None:

@@ -5,7 +5,6 @@ from typing import Final
 
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from app.ui.picker.panel import ModelPicker
 from app.ui.settings.endpoint_form import EndpointForm
 from app.ui.settings.window import SettingsWindow
 from tests.benchmarks.driver import until
@@ -87,7 +86,7 @@ async def _take_models_page(camera: Camera, settings: SettingsWindow) -> None:
 
 
 async def _take_picker(camera: Camera) -> None:
-    picker = _open_picker(camera)
+    picker = camera.open_picker()
     picker.favourite_toggled.emit("anthropic/claude-sonnet-5-5", True)
     picker.favourite_toggled.emit("ollama/gemma3:12b", True)
     await until(lambda: sum("gemma3:12b" in entry.text for entry in picker.model.entries) > 0)
@@ -98,7 +97,7 @@ async def _take_picker(camera: Camera) -> None:
 async def _take_files(camera: Camera, ollama: FarEndThread, folder: Path) -> None:
     window = camera.window
     await camera.new_chat()
-    await _choose(camera, "ollama/gemma3:12b")
+    await camera.choose_model("ollama/gemma3:12b")
     picture, pdf, notes = make_files(folder)
     window.controller.files.attach_files([picture, pdf, notes])
     await until(lambda: len(window.controller.files.parts) == 3)
@@ -107,13 +106,13 @@ async def _take_files(camera: Camera, ollama: FarEndThread, folder: Path) -> Non
     window.controller.files.attach_files([picture, notes])
     await until(lambda: len(window.controller.files.parts) == 2)
     window.page.composer.set_text("And if the boat left from the other side of the island?")
-    await _choose(camera, "ollama/qwen3:8b")
+    await camera.choose_model("ollama/qwen3:8b")
     await camera.take("attachments")
 
 
 async def _take_error(camera: Camera, ollama: FarEndThread) -> None:
     await camera.new_chat()
-    await _choose(camera, "ollama/llama3.2:3b")
+    await camera.choose_model("ollama/llama3.2:3b")
     ollama.play(model_not_found("llama3.2:3b", flavour="ollama"))
     await camera.say("Suggest ten titles for a story set on an island.")
     await camera.take("error")
@@ -130,21 +129,6 @@ async def _take_dark(camera: Camera) -> None:
     settings.resize(settings.width(), LOW)
     await camera.take("settings-dark", settings)
     settings.close()
-
-
-def _open_picker(camera: Camera) -> ModelPicker:
-    camera.window.actions_.choose_model.trigger()
-    picker = camera.window.findChild(ModelPicker)
-    assert picker is not None
-    return picker
-
-
-async def _choose(camera: Camera, ref: str) -> None:
-    """Choose a model for the chat that is open."""
-    picker = _open_picker(camera)
-    picker.chosen.emit(ref)
-    picker.close_up()
-    await until(lambda: camera.window.chats.open_model() == ref)
 
 
 def _form(settings: SettingsWindow) -> EndpointForm:
