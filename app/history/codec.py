@@ -5,6 +5,7 @@ right after `v`, `parts` last. What a fast parser refuses is read by a patient o
 """
 
 import json
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -34,7 +35,7 @@ class Damage:
 def encode_row(row: Row) -> bytes:
     """Return the canonical line of `row`, without its line feed.
 
-    Lone surrogates become U+FFFD; fields that are None or empty are left out.
+    Lone surrogates become U+FFFD, NaN and infinities null; fields that are None or empty are left out.
     """
     return encode_json(_fields_in_order(row))
 
@@ -133,6 +134,9 @@ def _clean(value: object) -> object:
         return {clean_text(str(key)): _clean(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_clean(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        # No number of JSON; the fast encoder writes the same.
+        return None
     return value
 
 

@@ -89,12 +89,18 @@ class Reply:
         last.replay = replay
 
     def begin_call(self, call_id: str, name: str) -> None:
-        """Take note that a tool call begins."""
-        self.stretches.append(Call(call_id, name))
+        """Take note that a tool call begins. Servers leave ids out, or give the same one twice: ours differ."""
+        taken = {call.call_id for call in self.stretches if isinstance(call, Call)}
+        own_id, count = call_id or "call", 1
+        while own_id in taken:
+            count += 1
+            own_id = f"{call_id or 'call'}_{count}"
+        self.stretches.append(Call(own_id, name, given_id=call_id))
 
-    def call(self, call_id: str) -> "Call | None":
-        """Return a call that has begun."""
-        return next((call for call in self.stretches if isinstance(call, Call) and call.call_id == call_id), None)
+    def call(self, given_id: str) -> "Call | None":
+        """Return the call that a server means by an id: the newest of those that have not come to their end."""
+        calls = (call for call in reversed(self.stretches) if isinstance(call, Call) and call.input is None)
+        return next((call for call in calls if call.given_id == given_id), None)
 
     def unfinished_row(self) -> Row:
         """Return the reply as a crash would find it: calls without a result are pending."""
@@ -156,10 +162,14 @@ class Stretch:
 
 @dataclass(slots=True)
 class Call:
-    """A tool call as far as it has come. `input` is None until it is whole, `result` until it is settled."""
+    """A tool call as far as it has come. `input` is None until it is whole, `result` until it is settled.
+
+    `call_id` is its own within the reply, `given_id` what the server calls it.
+    """
 
     call_id: str
     name: str
+    given_id: str
     chunks: list[str] = field(default_factory=list)
     input: dict[str, object] | None = None
     result: CallResult | None = None

@@ -1,3 +1,4 @@
+import json
 from datetime import UTC, datetime
 
 import pytest
@@ -5,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.rows import Boundary, Row, TextPart, ToolPart, Usage
-from app.history.codec import Damage, decode_line, encode_row, is_reset
+from app.history.codec import Damage, decode_line, encode_json, encode_row, is_reset, parse_json
 from tests.unit.history.rows import boundary_row, text_row
 
 json_values = st.recursive(
@@ -26,8 +27,6 @@ def test_any_bytes_are_a_row_or_damage(data: bytes) -> None:
 
 @given(value=json_values)
 def test_any_json_is_a_row_or_damage(value: object) -> None:
-    import json
-
     assert isinstance(decode_line(json.dumps(value).encode()), Row | Damage)
 
 
@@ -64,6 +63,15 @@ def test_a_lone_surrogate_becomes_the_replacement_character(text: str) -> None:
     row = decode_line(encode_row(text_row("r1", text)))
     assert isinstance(row, Row)
     assert row.text == "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text)
+
+
+@pytest.mark.parametrize("beside", ["x", "\ud800", 2**80])
+def test_what_is_no_number_of_json_becomes_null(beside: object) -> None:
+    value = {"a": [float("nan"), float("inf")], "b": beside}
+    line = encode_json(value)
+    assert json.loads(line, parse_constant=pytest.fail)["a"] == [None, None]
+    found = parse_json(b'{"a":[NaN,-Infinity,1e999]}')
+    assert found == {"a": [None, None, None]}
 
 
 def test_a_split_pair_of_surrogates_is_one_character() -> None:

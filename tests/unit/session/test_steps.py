@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import json
 
 import pytest
 
@@ -20,7 +21,7 @@ from app.domain.models import Abilities
 from app.domain.rows import STEP_LIMIT, Flag, Kind, Row, TextPart, ToolPart
 from app.domain.windows import SESSION_HISTORY
 from app.history.partial import PartialFile
-from app.providers.base import StopPiece, StopReason, TextPiece, ToolInputPiece, ToolStartPiece
+from app.providers.base import StopPiece, StopReason, TextPiece, ToolEndPiece, ToolInputPiece, ToolStartPiece
 from app.session.assemble import NO_RESULT
 from app.session.inputs import Accepted, Refused
 from app.session.steps import MAX_STEPS
@@ -199,6 +200,38 @@ async def test_a_torn_call_is_never_run(program: Program) -> None:
     assert told(chat.rows()[1]) == [("c9", "interrupted", None), ("c1", "done", "seen")]
     assert [dict(asked) for asked in tool.asked] == [{"n": 2}]
     assert [part.call_id for part in parts_of(program.provider.requests[1].rows[1])] == ["c1"]
+
+
+@pytest.mark.parametrize("given", ["c1", ""])
+async def test_calls_with_one_id_or_none_are_told_apart(program: Program, given: str) -> None:
+    look, touch = ScriptedTool(), ScriptedTool("touch")
+    chat = await chat_with(program, look, touch)
+    pieces: list[Step] = []
+    for name, value in (("look", {"n": 1}), ("touch", {"n": 2}), ("look", {"n": 3})):
+        pieces += [
+            ToolStartPiece(given, name),
+            ToolInputPiece(given, json.dumps(value)),
+            ToolEndPiece(given, dict(value)),
+        ]
+    program.provider.play([*pieces, StopPiece(StopReason.TOOL_USE)], reply("ok"))
+    await chat.say("hi")
+    assert [dict(asked) for asked in look.asked] == [{"n": 1}, {"n": 3}]
+    assert [dict(asked) for asked in touch.asked] == [{"n": 2}]
+    parts = parts_of(chat.rows()[1])
+    assert [(part.name, part.input) for part in parts] == [("look", {"n": 1}), ("touch", {"n": 2}), ("look", {"n": 3})]
+    assert len({part.call_id for part in parts}) == 3
+    assert [event.call_id for event in chat.events(ToolStarted)] == [part.call_id for part in parts]
+
+
+async def test_a_call_with_a_number_that_is_none_stays_json(program: Program) -> None:
+    tool = ScriptedTool(script=[ToolOutcome({"a": float("-inf"), 1: float("nan")})])
+    chat = await chat_with(program, tool)
+    program.provider.play(calls(("look", {"n": float("inf"), "text": "\ud800"})), reply("ok"))
+    await chat.say("hi")
+    (part,) = parts_of(chat.rows()[1])
+    assert dict(tool.asked[0]) == part.input == {"n": None, "text": "\ufffd"}
+    assert part.output == {"a": None, "1": None}
+    assert b"Infinity" not in chat.files.chat.read_bytes()
 
 
 async def test_a_call_nested_too_deeply_to_be_kept_counts_as_torn(program: Program) -> None:
