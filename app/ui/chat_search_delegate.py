@@ -7,6 +7,7 @@ from PySide6.QtGui import QFont, QFontMetrics, QPainter, QTextCharFormat, QTextL
 from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from app.ui.chat_search_model import ENTRY_ROLE, EntryKind, Index, ResultEntry
+from app.ui.text_direction import direction_flag
 from app.ui.theme import Theme
 
 _SMALL: Final = 0.88
@@ -88,7 +89,8 @@ class ResultDelegate(QStyledItemDelegate):
         painter.setFont(bold)
         painter.setPen(self.theme.text)
         shown = QFontMetrics(bold).elidedText(entry.text, Qt.TextElideMode.ElideRight, room)
-        painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
+        left = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+        painter.drawText(rect, int(left | direction_flag(shown)), shown)
 
     def _paint_hit(self, painter: QPainter, font: QFont, rect: QRect, entry: ResultEntry, *, is_selected: bool) -> None:
         small = _small(font)

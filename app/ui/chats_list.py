@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.ui.chats_model import IS_GROUP_ROLE, MARK_ROLE, Mark
+from app.ui.text_direction import direction_flag
 from app.ui.theme import Theme
 
 _Index = QModelIndex | QPersistentModelIndex
@@ -104,7 +105,8 @@ class ChatDelegate(QStyledItemDelegate):
         painter.setFont(font)
         painter.setPen(self.theme.selection_text if is_selected else option.palette.color(QPalette.ColorRole.Text))
         shown = painter.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, text_rect.width())
-        painter.drawText(text_rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
+        left = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+        painter.drawText(text_rect, int(left | direction_flag(shown)), shown)
 
     def _paint_mark(self, painter: QPainter, rect: QRect, mark: Mark) -> None:
         """Three dots while streaming, one when unread, an exclamation mark after an error: shape, not colour alone."""

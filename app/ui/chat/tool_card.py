@@ -11,6 +11,7 @@ from app.ui.chat.section_text import ToolSection
 from app.ui.chat.style import Style
 from app.ui.chat.targets import Target, TargetKind
 from app.ui.chat.transcript_model import Node
+from app.ui.text_direction import direction_flag
 from app.ui.theme import Theme, tinted_icon
 
 _PADDING: Final = 10
@@ -155,7 +156,8 @@ def _draw(
 ) -> None:
     painter.setFont(font)
     painter.setPen(colour)
-    painter.drawText(rect, align, QFontMetricsF(font).elidedText(text, Qt.TextElideMode.ElideRight, rect.width()))
+    shown = QFontMetricsF(font).elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
+    painter.drawText(rect, int(align | direction_flag(shown)), shown)
 
 
 def _is_trouble(tool: ToolCall) -> bool:

@@ -32,6 +32,7 @@ from app.ui.history.wording import (
     window_opened,
     window_title,
 )
+from app.ui.text_direction import direction_flag
 from app.ui.theme import Theme, tinted_icon
 
 _SMALL: Final = 0.88
@@ -69,7 +70,7 @@ class HistoryDelegate(QStyledItemDelegate):
         value: Value = index.data(VALUE_ROLE)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self._paint_ground(painter, option, value)
+        self._paint_ground(painter, option, index, value)
         rect = option.rect.adjusted(self._theme.px(_PADDING), 0, -self._theme.px(_PADDING), 0)
         match value:
             case WindowInfo():
@@ -88,7 +89,7 @@ class HistoryDelegate(QStyledItemDelegate):
 
     # Ground
 
-    def _paint_ground(self, painter: QPainter, option: QStyleOptionViewItem, value: Value) -> None:
+    def _paint_ground(self, painter: QPainter, option: QStyleOptionViewItem, index: Index, value: Value) -> None:
         theme = self._theme
         rect = option.rect.adjusted(1, 1, -1, -1)
         if _is_selected(option) or (option.state & QStyle.StateFlag.State_MouseOver and _reacts(value)):
@@ -99,7 +100,8 @@ class HistoryDelegate(QStyledItemDelegate):
             painter.setPen(QPen(theme.accent, 2))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(QRectF(rect).adjusted(1, 1, -1, -1), 6, 6)
-        item, window = item_of(value), window_of(value)
+        # An item may have been listed before the model started afresh; its window is always up to date.
+        item, window = item_of(value), window_of(value) or window_of(index.parent().data(VALUE_ROLE))
         if (item is not None and item.is_above_floor) or (window is not None and window.is_above_floor):
             # What the agent can't see has a broken line at its side.
             pen = QPen(theme.scroll, theme.px(2), Qt.PenStyle.DotLine)
@@ -295,7 +297,7 @@ def draw(painter: QPainter, rect: QRect, text: str, align: Qt.AlignmentFlag = _L
     """Draw one line, with an ellipsis where it doesn't fit; nothing if there is no room at all."""
     if rect.width() > painter.fontMetrics().averageCharWidth():
         shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
-        painter.drawText(rect, int(align | Qt.TextFlag.TextSingleLine), shown)
+        painter.drawText(rect, int(align | Qt.TextFlag.TextSingleLine | direction_flag(shown)), shown)
 
 
 def _is_selected(option: QStyleOptionViewItem) -> bool:

@@ -126,6 +126,9 @@ class HistoryModel(QAbstractItemModel):
             self._groups[row].value = value
             index = self.index(row, 0)
             self.dataChanged.emit(index, index)
+            if last := len(self._groups[row].children):
+                # They are drawn as their window says.
+                self.dataChanged.emit(self.index(0, 0, index), self.index(last - 1, 0, index))
 
     def splice(self, key: str, *splices: Splice) -> None:
         """Change the children of a group; the first change is the one furthest down."""

@@ -257,6 +257,7 @@ class HistoryPanel(QWidget):
         self.timeline.setVisible(len(windows) > 1)
         self.search.setEnabled(bool(self.session))
         self.search.show_windows(windows)
+        self.searching.note_windows()
         if not self.searching.search.query:
             self.status.show_list(state, len(windows))
         self._show_page()

@@ -118,6 +118,13 @@ class Searching(QObject):
             self._show(replace(search, status=SearchStatus.RUNNING))
             self._run()
 
+    def note_windows(self) -> None:
+        """Bring what the list says of windows up to date: they are known now, or others."""
+        for row, group in enumerate(self._model.groups):
+            window = self._window(group.key)
+            if window is not None and isinstance(group.value, HitGroup):
+                self._model.set_value(row, HitGroup(window, group.value.hits))
+
     def _run(self) -> None:
         self._task = self._tasks.spawn(self._search(), name="search the history")
 

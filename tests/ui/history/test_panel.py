@@ -189,8 +189,13 @@ def test_a_long_window_is_listed_page_by_page_and_memory_stays_bounded(hand: Han
     assert len(played.calls) <= asked + 1, "what is not in view is not fetched"
     while not hand.listed()[-1].startswith(f"message {3 * MOST_ITEMS - 1}"):
         before = hand.listed()[-2]
-        bar.setValue(bar.maximum())
-        hand.until(lambda before=before: hand.listed()[-2] != before)  # type: ignore[misc]
+
+        def scrolls_on(before: str = before) -> bool:
+            # The end is further down once what has come is laid out.
+            bar.setValue(bar.maximum())
+            return hand.listed()[-2] != before
+
+        hand.until(scrolls_on)
         assert len(hand.listed()) <= MOST_ITEMS + 2
     assert hand.listed()[0] == "[Loading earlier ones…]"
     top = hand.listed()[1]
@@ -621,3 +626,24 @@ def test_a_double_click_goes_to_the_chat_before_the_list_moves(hand: Hand, playe
     hand.qtbot.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, pos=place)
     hand.until(hand.panel.reader.isVisible)
     hand.reading("message 8")
+
+
+def test_what_is_listed_already_is_beyond_reach_once_the_model_starts_afresh(hand: Hand, played: PlayedHistory) -> None:
+    _say(played, 6)
+    hand.open()
+    hand.until(lambda: len(hand.listed()) == 6)
+    hand.search("message 3")
+    played.windows = [replace(played.windows[0], is_above_floor=True)]
+    played.add_window("reset", [("user", "anew")])
+    hand.panel.note_change("s")
+    hand.until(lambda: len(hand.panel.listing.windows) == 2)
+    for model, number in ((hand.panel._windows_model, 2), (hand.panel._hits_model, 0)):
+        window = model.index(number, 0)
+        assert str(window.data()).startswith("Window 1, start")
+    hand.panel.search.field.clear()
+    tree = hand.panel.windows
+    at = tree.visualRect(tree.model().index(1, 0, tree.model().index(2, 0)))
+    stripe = hand.panel._theme.px(3)
+    shown = tree.viewport().grab().toImage()
+    colours = {shown.pixelColor(stripe, y).name() for y in range(at.top() + 5, at.bottom() - 5)}
+    assert len(colours) > 1, "no broken line at its side"
