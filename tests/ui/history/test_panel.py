@@ -61,6 +61,12 @@ class Hand:
         self.panel.windows.expand(model.index(number, 0))
         self.until(lambda: bool(self.listed(number)) and self.listed(number) != ["[Loading…]"])
 
+    def scroll_to_end(self) -> None:
+        """Scroll as far as there is something, once that is laid out."""
+        self.panel.windows.executeDelayedItemsLayout()
+        bar = self.panel.windows.verticalScrollBar()
+        bar.setValue(bar.maximum())
+
     def choose(self, row: int, group: int = 0) -> None:
         tree = self.panel._list
         tree.setCurrentIndex(tree.model().index(row, 0, tree.model().index(group, 0)))
@@ -189,13 +195,8 @@ def test_a_long_window_is_listed_page_by_page_and_memory_stays_bounded(hand: Han
     assert len(played.calls) <= asked + 1, "what is not in view is not fetched"
     while not hand.listed()[-1].startswith(f"message {3 * MOST_ITEMS - 1}"):
         before = hand.listed()[-2]
-
-        def scrolls_on(before: str = before) -> bool:
-            # The end is further down once what has come is laid out.
-            bar.setValue(bar.maximum())
-            return hand.listed()[-2] != before
-
-        hand.until(scrolls_on)
+        hand.scroll_to_end()
+        hand.until(lambda before=before: hand.listed()[-2] != before)  # type: ignore[misc]
         assert len(hand.listed()) <= MOST_ITEMS + 2
     assert hand.listed()[0] == "[Loading earlier ones…]"
     top = hand.listed()[1]
@@ -241,8 +242,7 @@ def test_a_history_that_was_rewritten_is_read_anew(hand: Hand, played: PlayedHis
     hand.open()
     hand.until(lambda: len(hand.listed()) == 101)
     played.errors["items"] = [HistoryChanged("It was rewritten.")]
-    bar = hand.panel.windows.verticalScrollBar()
-    bar.setValue(bar.maximum())
+    hand.scroll_to_end()
     hand.until(lambda: played.calls.count("windows") == 2 and len(hand.listed()) >= 101)
     assert hand.listed()[0] == "message 0"
     assert hand.panel.listing.state.status == "ready"
