@@ -18,6 +18,8 @@ from tests.screenshots.stories import write_story
 NOW: Final = 0
 FIRST: Final = 4
 """Among the groups of the list, the line of the fresh start counted."""
+HIGH: Final = (1040, 1000)
+"""Where a whole answer is to be seen."""
 SOUGHT: Final = "temple"
 PRACTICE: Final = "practice/practice"
 CALL: Final = 'call session_history {"action": "list_windows"}'
@@ -107,7 +109,7 @@ async def _take_fresh_start(camera: Camera) -> None:
     window = camera.window
     await camera.new_chat()
     await camera.choose_model(PRACTICE)
-    await camera.say("What is a context window?")
+    await camera.say("Why is it called Muntin?")
     camera.type("/clear --soft")
     await until(lambda: any(node.item.is_divider for node in window.page.transcript.nodes))
     await camera.say(CALL)
@@ -117,6 +119,8 @@ async def _take_fresh_start(camera: Camera) -> None:
     )
     transcript.model.toggle_fold(node, at)
     transcript.sync()
+    window.resize(*HIGH)
+    transcript.scroll_to_item(transcript.nodes[0].item.id)
     await camera.take("fresh-start")
 
 
