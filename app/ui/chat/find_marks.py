@@ -9,7 +9,7 @@ from app.domain.windows import SESSION_HISTORY
 from app.history.folding import fold
 from app.ui.chat.find_text import Finding, count
 from app.ui.chat.items import ToolCall
-from app.ui.chat.section_text import SectionText
+from app.ui.chat.section_text import SectionText, ToolSection
 from app.ui.chat.transcript_model import Node, Place, RowKey
 from app.ui.chat.transcript_view import TranscriptView
 
@@ -127,6 +127,11 @@ class FindMarks:
             self._view.flow.release()
             self._view.model.toggle_fold(node, spot.section)
         found = self._row_of(node, spot)
+        call = node.sections[spot.section]
+        if found is None and isinstance(call, ToolSection) and call.has_more:
+            self._view.flow.release()
+            self._view.model.show_whole(node, spot.section)
+            found = self._row_of(node, spot)
         if found is None:
             self._show_item(node, RowKey(spot.section, -1 if spot.block is None else spot.block))
             return
@@ -185,7 +190,7 @@ class FindMarks:
         at = 0 if key is None else node.row_at_key(key)
         if at not in {placed.row for placed in self._view.flow.placed if placed.node is node}:
             self._view.flow.reveal(node, at)
-            self._view.sync()
+        self._view.sync()
         self._view.mark_item(node.item.id)
 
     @staticmethod

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication
 from app.providers.base import TextPiece
 from app.ui.chat.find_controller import FindController
 from app.ui.chat.find_search import MOST_HITS
+from app.ui.chat.transcript_model import RowKind
 from app.ui.theme import load_theme
 from tests.fakes.scripted import Hold, reply
 from tests.ui.conftest import Desk
@@ -246,6 +247,42 @@ def test_a_place_in_a_folded_tool_card_unfolds_it(desk: Desk) -> None:
     assert transcript(desk).nodes[-1].unfolded == {1}
     finder.go()
     assert (finder.count, finder.meant_text()) == ("2 of 2", "quokka")
+
+
+def test_a_place_further_down_in_the_result_of_a_call_is_shown_too(desk: Desk) -> None:
+    lines = [f"line {number} of a log" for number in range(2_000)]
+    lines[60] += " with a quokka"
+    lines[1_900] += " with a quokka"
+    chat = LongChat(desk, 40)
+    chat.add_call("\n".join(lines))
+    chat.open()
+    finder = Finder(desk)
+    finder.look_for("quokka")
+    desk.until(finder.find._marks.is_in_view)
+    assert (finder.count, finder.meant_text()) == ("1 of 2", "quokka")
+    # The second stands where no card shows it: the card is what there is to see, and it is open.
+    finder.go()
+    assert finder.count == "2 of 2"
+    assert on_screen(desk)[-1] == row_id(40)
+
+
+def test_a_call_that_can_only_be_shown_as_a_whole_is_open_on_screen_at_once(desk: Desk) -> None:
+    chat = LongChat(desk, 2, lambda number: f"Message {number}: a quokka")
+    chat.add_call("\n".join([f"line {number} of a log" for number in range(2_000)] + ["a quokka"]))
+    chat.open()
+    finder = Finder(desk)
+    finder.look_for("quokka")
+    desk.until(finder.find._marks.is_in_view)
+    assert finder.count == "1 of 3"
+    finder.go()
+    finder.go()
+    desk.until(lambda: finder.count == "3 of 3")
+    view = transcript(desk)
+    last = view.nodes[-1]
+    assert last.unfolded == {1}
+    rows = {last.rows[placed.row].kind for placed in view.flow.placed if placed.node is last}
+    assert RowKind.BLOCK in rows, "what was unfolded is laid out"
+    assert len([placed for placed in view.flow.placed if placed.node is last]) > 4
 
 
 def test_much_that_is_found_is_counted_so_far(desk: Desk) -> None:
