@@ -24,7 +24,7 @@ from app.session.archiving import Archiver
 from app.session.attachments import keep
 from app.session.env import SessionEnv
 from app.session.inputs import DraftContent, Input, NewFile, Outcome, Refused, ResetContext
-from app.session.reset import reset_context, write_missing_reset
+from app.session.reset import newest_rows, reset_context, write_missing_reset
 from app.session.state import SessionState, newest_window, rows_of
 from app.session.turn import run_turn
 from app.session.turn_env import TurnEnv
@@ -320,9 +320,17 @@ class Worker:
             self._state.window = await run_blocking(self._read_window)
             self._state.window_is_loaded = True
 
+    async def _load_newest(self) -> None:
+        """Read what a reset needs of the active window: its end."""
+        if not self._state.window_is_loaded:
+            self._state.window = await run_blocking(self._read_newest)
+
     def _read_window(self) -> list[Row]:
         rows = newest_window(rows_of(self.reader.active_window()), self._state.meta.floor_seq)
         return [self._usable(row) for row in rows]
+
+    def _read_newest(self) -> list[Row]:
+        return [self._usable(row) for row in newest_rows(self.reader, self._state.meta.floor_seq)]
 
     def _usable(self, row: Row) -> Row:
         """Return `row` whole and with usage figures that can be true."""
@@ -343,10 +351,11 @@ class Worker:
         try:
             if self._state.is_stale or self.owes:
                 await self._sync()
-            await self._load_window()
             if isinstance(item, ResetContext):
+                await self._load_newest()
                 await reset_context(self._turn, accepted)
             else:
+                await self._load_window()
                 await run_turn(self._turn, item, accepted)
         except StorageError as error:
             self._broke(str(error), accepted)

@@ -320,6 +320,35 @@ async def test_a_chat_that_is_open_elsewhere_is_not_reset(program: Program) -> N
     assert len(chat.rows()) == 2
 
 
+@pytest.mark.parametrize("is_damaged", [True, False])
+@pytest.mark.parametrize("is_fresh", [True, False])
+async def test_of_a_long_window_the_end_is_enough(program: Program, *, is_damaged: bool, is_fresh: bool) -> None:
+    """More than a page behind the newest reply, of rows or of none."""
+    chat = await a_chat(program)
+    if is_fresh:
+        assert await chat.reset() == Accepted()
+    await program.manager.close()
+    last_seq = len(chat.rows())
+    rows = [
+        Row(id=f"u{seq}", session=chat.session, seq=seq, role="user", parts=(TextPart(text="x" * 500_000),))
+        for seq in range(last_seq + 1, last_seq + 8)
+    ]
+    lines = [b"{" + b"x" * 500_000 if is_damaged else encode_row(row) for row in rows]
+    with chat.files.chat.open("ab") as file:
+        file.writelines(line + b"\n" for line in lines)
+    await program.restart()
+    outcome = await chat.reset()
+    if is_damaged and is_fresh:
+        assert isinstance(outcome, Refused)
+        return
+    assert outcome == Accepted()
+    tokens, limit = (None, None) if is_fresh else (41, 100_000)
+    assert chat.rows()[-1].boundary == Boundary(kind="reset", context_tokens=tokens, limit=limit)
+    program.provider.play(reply("Hello."))
+    await chat.say("anew")
+    assert sent_texts(program) == ["anew"]
+
+
 @pytest.mark.parametrize("flags", [(), (Flag.HIDDEN,)])
 async def test_a_reset_of_a_window_without_a_reply_knows_no_figure(program: Program, flags: tuple[str, ...]) -> None:
     chat = await program.new_chat()
