@@ -17,7 +17,7 @@ MODEL: Final = "claude-sonnet-5-5"
 VARIABLE: Final = "ANTHROPIC_API_KEY"
 """In which its key may stand."""
 _MINUTES_A_MESSAGE: Final = 4
-_HOURS_A_WINDOW: Final = 20
+_HOURS_A_WINDOW: Final = 23
 
 
 def write_story(root: Path, story: str) -> str:
