@@ -27,7 +27,8 @@ def read_floor_seq(files: ChatFiles) -> int:
 def rows_say_so(index: WindowsIndex, floor_seq: int) -> bool:
     """Whether the floor that the rows tell is that of `floor_seq` or a later one."""
     boundary = index.find(f"w:{floor_seq}")
-    return boundary is not None and index.floor > boundary.start
+    # Another program's window may have the number of a reset that has no row.
+    return boundary is not None and boundary.kind in ("reset", "unknown") and index.floor > boundary.start
 
 
 class FloorSearch:

@@ -31,7 +31,7 @@ class Reach:
     index: WindowsIndex
     floor: int
     floor_seq: int
-    """No row up to this number is for a model, wherever it lies."""
+    """No row up to this number is for a model, wherever it lies; 0 if there is no such number."""
 
     def place(self, window_id: str) -> Place:
         """Return what may be read of a window, of everything if it has no name; nothing of one that isn't there."""
@@ -44,13 +44,18 @@ class Reach:
         return Place(begin, end) if begin < end else Place(0, 0)
 
     def windows(self) -> tuple[WindowInfo, ...]:
-        """Return the windows that may be seen, newest first."""
-        seen = map(self._as_seen, reversed(self.index.windows))
-        return tuple(window for window in seen if not (window.is_above_floor and self.view is View.AGENT))
+        """Return the windows that may be seen, newest first. A model's count from the first that it may see."""
+        seen = tuple(map(self._as_seen, reversed(self.index.windows)))
+        if self.view is View.PERSON:
+            return seen
+        below = [window for window in seen if not window.is_above_floor]
+        return tuple(replace(window, number=len(below) - at) for at, window in enumerate(below))
 
     def is_above_floor(self, row: Row, offset: int) -> bool:
         """Whether a row that begins at `offset` is out of a model's sight."""
-        return offset < self.floor or (row.seq is not None and row.seq <= self.floor_seq)
+        # Other programs may count from 0 or below it.
+        has_number_above = self.floor_seq > 0 and row.seq is not None and row.seq <= self.floor_seq
+        return offset < self.floor or has_number_above
 
     def sees(self, row: Row, offset: int) -> bool:
         """Whether a row is an item; whether its batch is whole must be asked apart."""

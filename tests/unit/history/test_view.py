@@ -473,6 +473,34 @@ def test_a_foreign_row_without_a_number_is_above_a_floor_that_is_behind_it(files
     assert ids(files, View.AGENT) == ["c"]
 
 
+def test_a_window_that_only_shares_the_number_of_a_reset_is_not_taken_for_it(files: ChatFiles) -> None:
+    write(
+        files,
+        line("r", seq=2, boundary={"kind": "rollover"}),
+        b'{"v":1,"boundary":damaged',
+        line("x"),
+        line("b", seq=1),
+        line("c", seq=3),
+    )
+    write_sidecar(files.meta, SessionMeta(floor_seq=2))
+    assert ids(files, View.AGENT) == ["c"]
+
+
+@pytest.mark.parametrize("floor_seq", [None, 0, -3])
+def test_without_a_floor_no_number_is_above_it(files: ChatFiles, floor_seq: int | None) -> None:
+    write(files, line("a", seq=0), line("b", seq=-2), line("c", seq=1))
+    write_sidecar(files.meta, SessionMeta(floor_seq=floor_seq))
+    assert ids(files, View.AGENT) == ["a", "b", "c"]
+    assert not any(item.is_above_floor for item in all_items(view_of(files)))
+
+
+def test_the_numbers_of_windows_tell_a_model_of_none_above_the_floor(files: ChatFiles) -> None:
+    with_reset(files)
+    open_store(files).append([boundary_row("r2")], expected_last_seq=4)
+    assert [window.number for window in view_of(files, View.AGENT).windows().windows] == [2, 1]
+    assert [window.number for window in view_of(files).windows().windows] == [3, 2, 1]
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b'{"floor_seq":"x"}', b'{"floor_seq":-4}', b"[]"])
 def test_a_broken_session_file_opens_nothing(files: ChatFiles, content: bytes) -> None:
     with_reset(files)
