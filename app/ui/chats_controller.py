@@ -184,7 +184,7 @@ class ChatsController(QObject):
         text = self.tr("The new chat was made without what can't be read of the old one: {left}.")
         return text.format(left=left) if left else ""
 
-    async def _create(self) -> None:
+    async def _create(self, *, only_if_none_is_open: bool = False) -> None:
         try:
             wanted = self._models.default_ref
             chat = await self._bridge.new_chat(wanted)
@@ -196,6 +196,9 @@ class ChatsController(QObject):
             return
         self._changes += 1
         self._model.put_chat(chat)
+        if only_if_none_is_open and self.open_session:
+            # The person has opened another one meanwhile, by undo for instance.
+            return
         if chat.id != self.open_session:
             self.open(chat.id)
         self.entered.emit()
@@ -231,7 +234,7 @@ class ChatsController(QObject):
         else:
             self.open_session = ""
             self.open_changed.emit("")
-            await self._create()
+            await self._create(only_if_none_is_open=True)
 
     def _neighbour(self, session: str) -> str | None:
         """Return the chat below, or else above, in the list."""

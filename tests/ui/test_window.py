@@ -810,6 +810,18 @@ def test_new_chat_while_another_opens_is_shown(desk: Desk) -> None:
     assert desk.window.page.shows_empty
 
 
+def test_undo_in_the_moment_the_only_chat_goes_shows_it_again(desk: Desk) -> None:
+    desk.provider.play(reply("one"))
+    desk.say("keep me")
+    session = desk.session
+    desk.window.chats.deleted.connect(desk.window.actions_.undo_delete.trigger)
+    desk.window.actions_.delete.trigger()
+    desk.until(lambda: set(desk.titles()) == {"keep me", "New chat"})
+    desk.until(lambda: desk.session == session)
+    assert desk.window.chats.open_session == session
+    assert "one" in desk.shown()
+
+
 def test_undo_pressed_twice_brings_both_chats_back(desk: Desk) -> None:
     desk.provider.play(reply("one"), reply("two"))
     desk.say("first chat")
