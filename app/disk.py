@@ -7,6 +7,7 @@ import contextlib
 import errno
 import os
 import secrets
+import shutil
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -164,6 +165,11 @@ def sync_folder(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def free_bytes(folder: Path) -> int:
+    """Return how much this user may still write to the disk that `folder` lies on."""
+    return shutil.disk_usage(folder).free
 
 
 _REASONS: Final = {

@@ -6,9 +6,12 @@ having happened. See context-windows.md, 4, and ADR-0011.
 
 import hashlib
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
 
-from app.disk import Stamp, open_for_append, open_for_read, read_at, storage_error, write_all
+from app.disk import Stamp, free_bytes, open_for_append, open_for_read, read_at, storage_error, write_all
 from app.domain.errors import ChatNotFound, StorageError
 from app.history.batch_lookup import batch_start
 from app.history.files import ChatFiles
@@ -16,6 +19,9 @@ from app.history.moves import PIECE_BYTES
 from app.history.receipt import Move
 from app.history.store import Store
 from app.history.windows_index import IndexKeeper, WindowsIndex
+
+SPARE_BYTES: Final = 64 * 1024 * 1024
+"""So much of the disk is left to everybody else while rows are copied."""
 
 
 @dataclass(slots=True)
@@ -37,10 +43,18 @@ class _Moved(Exception):
 class Rotation:
     """Moves what lies before the newest boundary, a piece a step. Only the lease holder may; one at a time."""
 
-    def __init__(self, files: ChatFiles, store: Store, *, piece_bytes: int = PIECE_BYTES) -> None:
+    def __init__(
+        self,
+        files: ChatFiles,
+        store: Store,
+        *,
+        piece_bytes: int = PIECE_BYTES,
+        free_bytes: Callable[[Path], int] = free_bytes,
+    ) -> None:
         self._files = files
         self._store = store
         self._piece_bytes = piece_bytes
+        self._free_bytes = free_bytes
         self._index = IndexKeeper(files)
         self._work: _Work | None = None
 
@@ -83,6 +97,9 @@ class Rotation:
             length = self._sealed_bytes(index.windows[-1].start - archive_size)
             # Files that another program has changed meanwhile wait for the next time.
             if chat is None or length <= 0 or index.epoch != self._store.epoch:
+                return False
+            if self._free_bytes(self._files.folder) < length + SPARE_BYTES:
+                # For a while the rows lie on the disk twice: no message may be refused for that.
                 return False
             if self._store.end_archive_line():
                 return True

@@ -22,7 +22,7 @@ from app.domain.rows import Row
 from app.history.codec import encode_row
 from app.history.files import ChatFiles
 from app.history.receipt import read_receipt
-from app.history.rotation import Rotation
+from app.history.rotation import SPARE_BYTES, Rotation
 from app.history.store import Store
 from app.history.windows_index import IndexKeeper
 from tests.unit.history.rows import SESSION, all_labels, boundary_row, open_store, text_row
@@ -320,6 +320,20 @@ def test_a_full_disk_leaves_the_chat_whole_and_it_is_tried_again(files: ChatFile
     assert files.chat.read_bytes() == data
     assert all_labels(files) == ids
     check_whole(files, ids, data)
+
+
+@pytest.mark.parametrize("missing_bytes", [0, 1])
+def test_nothing_moves_where_the_copy_would_fill_the_disk(files: ChatFiles, missing_bytes: int) -> None:
+    write_chat(files)
+    data = files.chat.read_bytes()
+    sealed = data.index(b'{"v":1,"boundary":{"kind":"reset"')
+    store = open_store(files)
+    store.repair()
+    rotation = Rotation(files, store, free_bytes=lambda _folder: sealed + SPARE_BYTES - missing_bytes)
+    while rotation.step():
+        pass
+    assert files.archive.exists() is not bool(missing_bytes)
+    assert stretch(files) == data
 
 
 def test_a_deleted_chat_is_not_made_again(files: ChatFiles) -> None:
