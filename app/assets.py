@@ -1,5 +1,6 @@
 """Finds files of `resources/` in a checkout, an installed copy or a frozen build."""
 
+import functools
 import sys
 from pathlib import Path
 
@@ -9,6 +10,7 @@ def resource(*parts: str) -> Path:
     return _root().joinpath(*parts)
 
 
+@functools.cache
 def _root() -> Path:
     frozen = getattr(sys, "_MEIPASS", None)
     if frozen is not None:

@@ -509,8 +509,14 @@ class MainWindow(QMainWindow):
     def _toggle_history(self) -> None:
         if self.panes.shows_history:
             self._close_history()
+        elif self.history is None:
+            QTimer.singleShot(0, self, self._open_history)
         else:
-            self.show_history().take_focus()
+            self._open_history()
+
+    @Slot()
+    def _open_history(self) -> None:
+        self.show_history().take_focus()
 
     @Slot()
     def _close_history(self) -> None:

@@ -21,7 +21,7 @@ from app.ui.history.wording import skipped_words
 if TYPE_CHECKING:
     import asyncio
 
-MOST_ITEMS: Final = 2_000
+MOST_ITEMS: Final = 1_000
 """So many items are kept; others are fetched again when they come into view. More would take too long to lay out."""
 MOST_RESTARTS: Final = 5
 """A history that changes this often while it is read is told as an error."""

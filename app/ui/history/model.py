@@ -65,12 +65,17 @@ class HistoryModel(QAbstractItemModel):
 
     def value_at(self, index: Index) -> Value | None:
         """Return the value of an index."""
-        group = self.group_at(index)
-        if group is None:
+        # Asked several times for each row of a layout, as are `index` and `flags`: no call that can be spared.
+        if not index.isValid():
             return None
-        if not index.internalId():
-            return group.value
-        return group.children[index.row()] if index.row() < len(group.children) else None
+        serial, row = index.internalId(), index.row()
+        if not serial:
+            return self._groups[row].value if row < len(self._groups) else None
+        at = self._rows.get(serial)
+        if at is None:
+            return None
+        children = self._groups[at].children
+        return children[row] if row < len(children) else None
 
     def group_at(self, index: Index) -> Group | None:
         """Return the group an index is, or lies in."""
@@ -162,16 +167,15 @@ class HistoryModel(QAbstractItemModel):
     # Qt's questions
 
     def index(self, row: int, column: int, parent: Index = _ROOT) -> QModelIndex:
-        # Asked for each row of a layout: no detour over `hasIndex`.
         if column or row < 0:
             return QModelIndex()
         if not parent.isValid():
             return self.createIndex(row, 0, 0) if row < len(self._groups) else QModelIndex()
-        if parent.internalId():
+        at = parent.row()
+        if parent.internalId() or at >= len(self._groups):
             return QModelIndex()
-        group = self.group_at(parent)
-        found = group is not None and row < len(group.children)
-        return self.createIndex(row, 0, group.serial) if group is not None and found else QModelIndex()
+        group = self._groups[at]
+        return self.createIndex(row, 0, group.serial) if row < len(group.children) else QModelIndex()
 
     def parent(self, index: Index = _ROOT) -> QModelIndex:  # type: ignore[override]
         row = self._rows.get(index.internalId()) if index.isValid() and index.internalId() else None

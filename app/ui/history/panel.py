@@ -85,7 +85,8 @@ class HistoryPanel(QWidget):
         self._opener.timeout.connect(self._show_reader)
         self._lay_out()
         self._connect()
-        self.set_theme(theme)
+        self._tint_close()
+        self._fit_reader()
         self._show_list_state()
 
     # What the window asks
@@ -93,12 +94,15 @@ class HistoryPanel(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Draw in the colours of `theme`, and with its zoom."""
         self._theme = theme
-        size = theme.px(_ICON)
-        self._close.setIcon(tinted_icon("x", theme.muted, size=size))
-        self._close.setIconSize(QSize(size, size))
+        self._tint_close()
         for part in (self.timeline, self.status, self.windows, self.hits, self.reader):
             part.set_theme(theme)
         self._fit_reader()
+
+    def _tint_close(self) -> None:
+        size = self._theme.px(_ICON)
+        self._close.setIcon(tinted_icon("x", self._theme.muted, size=size))
+        self._close.setIconSize(QSize(size, size))
 
     def show_chat(self, session: str) -> None:
         """Follow another chat; an empty id for none."""

@@ -83,7 +83,6 @@ class Reader(QWidget):
         self._theme = theme
         size = theme.px(_ICON)
         names = {
-            self.back: "arrow-left" if self._covers else "x",
             self.previous: "chevron-up",
             self.next: "chevron-down",
             self.copy: "copy",
@@ -93,6 +92,7 @@ class Reader(QWidget):
         for button, name in names.items():
             button.setIcon(tinted_icon(name, theme.muted, size=size))
             button.setIconSize(QSize(size, size))
+        self._tint_back()
         self.text.document().setDocumentMargin(theme.px(_MARGIN))
         self._show_emphasis()
 
@@ -100,7 +100,13 @@ class Reader(QWidget):
         """Say whether the reader stands in the place of the list, rather than below it."""
         if on != self._covers:
             self._covers = on
-            self.set_theme(self._theme)
+            self._tint_back()
+
+    def _tint_back(self) -> None:
+        size = self._theme.px(_ICON)
+        name = "arrow-left" if self._covers else "x"
+        self.back.setIcon(tinted_icon(name, self._theme.muted, size=size))
+        self.back.setIconSize(QSize(size, size))
 
     def selected_text(self) -> str:
         """Return what is selected, with line feeds."""

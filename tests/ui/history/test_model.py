@@ -53,15 +53,18 @@ def test_a_window_that_stays_keeps_its_items_and_shows_what_changed(played: Play
     model = _filled(played)
     newest = model.groups[0]
     assert isinstance(newest.value, WindowInfo)
-    changed: list[int] = []
-    model.dataChanged.connect(lambda index: changed.append(index.row()))
+    changed: list[tuple[bool, int, int]] = []
+    model.dataChanged.connect(
+        lambda first, last: changed.append((first.parent().isValid(), first.row(), last.row())),
+    )
     grown = replace(newest.value, rows=40)
     following = WindowInfo("w:99", 3, "rollover", 0, 1, 0, is_active=True)
     model.show_groups([Group("w:99", following), Group(newest.key, grown), *model.groups[1:]])
     assert [group.key for group in model.groups][:2] == ["w:99", newest.key]
     assert len(model.groups[1].children) == 3
     assert model.groups[1].value == grown
-    assert changed == [1]
+    # Its items too: they are drawn as their window says.
+    assert changed == [(False, 1, 1), (True, 0, 2)]
 
 
 def test_children_are_asked_for_once(played: PlayedHistory) -> None:

@@ -75,7 +75,7 @@ def test_the_history_is_made_when_it_is_first_opened(four_windows: ChatWriter, h
 def test_the_button_in_the_header_opens_and_closes_it(four_windows: ChatWriter, history: HistoryDesk) -> None:
     button = history.window.page._header.history_button
     history.qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-    assert history.panel.isVisible()
+    history.until(lambda: history.window.panes.shows_history)
     history.qtbot.mouseClick(history.panel._close, Qt.MouseButton.LeftButton)
     assert history.panel.isHidden()
 
