@@ -57,4 +57,4 @@ def _is_whole(entries: Sequence[object]) -> bool:
     first = row_of(entries[0])
     assert first is not None
     assert first.batch is not None
-    return first.batch.index == 0 and first.batch.count == len(entries)
+    return first.batch.index == 0 and first.batch.count == len(entries) <= MAX_BATCH_ROWS

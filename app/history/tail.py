@@ -107,4 +107,6 @@ def _is_inside_batch(lines: Sequence[Line | LongLine]) -> bool:
 
 def _was_cut_short(first: Row | Damage) -> bool:
     """Whether a torn batch has its begin, so that it is the end that a crash left out."""
-    return isinstance(first, Row) and first.batch is not None and first.batch.index == 0
+    # One that claims more rows than the store ever writes was not torn by a crash of ours.
+    batch = first.batch if isinstance(first, Row) else None
+    return batch is not None and batch.index == 0 and batch.count <= MAX_BATCH_ROWS
