@@ -3,6 +3,7 @@
 A hit in a leaf has an exact place in this text, and its pieces join to the whole. See context-windows.md, 7.
 """
 
+import codecs
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ OMITTED: Final = "[history result omitted]"
 _MOST_PATH_CHARS: Final = 120
 _MOST_NAME_CHARS: Final = 100
 _GAP: Final = "\n\n"
+_PIECE_BYTES: Final = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class LeafReader:
     def text(self, blob: Blob | None, kept: str) -> str:
         """Return the text in `blob`, or what the row keeps of it."""
         data = self.data(blob)
-        return kept if data is None else data.decode("utf-8", "replace")
+        return kept if data is None else _decoded(data)
 
     def value(self, blob: Blob | None, kept: object) -> object:
         """Return the text or JSON in `blob`, or what the row keeps of it."""
@@ -53,7 +55,7 @@ class LeafReader:
         if data is None or blob is None:
             return kept
         if blob.chars is not None:
-            return data.decode("utf-8", "replace")
+            return _decoded(data)
         value = parse_json(data)
         return value if value is None or isinstance(value, dict | list | str | int | float) else kept
 
@@ -67,6 +69,13 @@ class LeafReader:
             except StorageError:
                 self._read[blob.sha256] = None
         return self._read[blob.sha256]
+
+
+def _decoded(data: bytes) -> str:
+    """Decode in pieces, so that other threads get their turn."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    starts = range(0, len(data), _PIECE_BYTES)
+    return "".join([decoder.decode(data[at : at + _PIECE_BYTES]) for at in starts] + [decoder.decode(b"", final=True)])
 
 
 def pieces(row: Row, leaves: LeafReader, *, omits_history: bool) -> Iterator[Piece]:

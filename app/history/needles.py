@@ -7,7 +7,7 @@ times as fast as `re` or `bytes.lower`, and linear whatever the pattern. See con
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from pydantic_core import SchemaValidator, ValidationError, core_schema
@@ -24,6 +24,12 @@ _ONE_BY_ONE: Final = 100
 """So many escapes are looked at singly; more, in one pass that costs as much as a thousand."""
 _LOOKED_BACK: Final = 64
 _UNICODE: Final = "string_unicode"
+_CUT_TRIES: Final = 64
+_MOST_CHARACTER_BYTES: Final = 4
+PIECE_BYTES: Final = 1024 * 1024
+"""Nothing else of the program runs while a pattern is run: a long text is handed to it in pieces."""
+PIECE_OVERLAP: Final = 1_024
+"""No needle is as long in any spelling."""
 
 
 class BytePattern:
@@ -80,6 +86,34 @@ class Needle:
             if backslashes % 2 == 0:
                 return True
         return False
+
+
+def in_pieces(data: bytes, *, piece_bytes: int = PIECE_BYTES) -> Iterator[bytes]:
+    """Yield a long text or JSON in pieces that a needle may look at instead: what it looks for lies whole in one.
+
+    No piece begins within a character or behind a backslash; what can't be cut so stays together.
+    """
+    begin = 0
+    while len(data) - begin > piece_bytes:
+        end = _between_characters(data, begin + piece_bytes)
+        following = _fit_to_begin(data, end - PIECE_OVERLAP)
+        if following is None:
+            break
+        yield data[begin:end]
+        begin = following
+    yield data[begin:] if begin else data
+
+
+def _between_characters(data: bytes, at: int) -> int:
+    places = range(at, at - _MOST_CHARACTER_BYTES, -1)
+    return next((place for place in places if data[place] & 0xC0 != 0x80), at)
+
+
+def _fit_to_begin(data: bytes, at: int) -> int | None:
+    for place in range(at, at - _CUT_TRIES, -1):
+        if data[place] & 0xC0 != 0x80 and data[place - 1] != ord("\\"):
+            return place
+    return None
 
 
 def string_field(name: str, value: str) -> Needle:

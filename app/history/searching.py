@@ -13,6 +13,7 @@ from app.domain.windows import SESSION_HISTORY, Filters, HistoryItem, SearchHit,
 from app.history.blobs import Blobs
 from app.history.item_text import LeafReader, blobs_of, pieces
 from app.history.literal import LiteralQuery
+from app.history.needles import in_pieces
 from app.history.scanner import MAX_PAGE_BYTES
 from app.history.visiting import Candidate, Stop
 
@@ -63,7 +64,10 @@ class RowSearch:
         if data is None:
             return False
         # What isn't said to be text is mostly JSON.
-        return self._query.may_stand_in(data) or (blob.chars is None and self._query.may_match(data))
+        return any(
+            self._query.may_stand_in(piece) or (blob.chars is None and self._query.may_match(piece))
+            for piece in in_pieces(data)
+        )
 
     def _hits(self, row: Row, leaves: LeafReader) -> Iterator[TextHit]:
         at = 0

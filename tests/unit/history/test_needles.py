@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from app.domain.rows import Row
 from app.history.codec import decode_line, encode_row
-from app.history.needles import Needle, number_field, string_field
+from app.history.needles import PIECE_OVERLAP, Needle, in_pieces, number_field, string_field
 from tests.unit.history.rows import text_row
 
 
@@ -66,3 +66,45 @@ def test_a_slash_that_is_escaped_is_not_missed_whatever_follows(times: int) -> N
     needle = Needle("absent/0001", says_slash=True)
     assert needle.may_match(b'{"a":["' + b"\\\\/" * times + b'absent\\/0001"]}')
     assert not needle.may_match(b'{"a":["' + b"\\\\/" * times + b'"]}')
+
+
+PIECE = 2 * PIECE_OVERLAP
+
+
+def pieces_from(data: bytes) -> list[tuple[int, bytes]]:
+    """The pieces of a text that nowhere repeats itself, and where they begin."""
+    return [(data.index(piece), piece) for piece in in_pieces(data, piece_bytes=PIECE)]
+
+
+@given(
+    before=st.integers(PIECE - PIECE_OVERLAP - 80, PIECE + 80),
+    filling=st.sampled_from(["x", "ж", "狐", "🦊", "\\\\", '\\"', "\\u00e4"]),
+    wanted=st.sampled_from([b"\\u0061", b"\\\\\\u0061", b"absent", b"absent/"]),
+)
+def test_a_long_text_in_pieces_hides_nothing(before: int, filling: str, wanted: bytes) -> None:
+    text = "".join(f"{number}{filling}" for number in range(before))
+    at = len(text[:before].encode())
+    data = text.encode()[:at] + b" " + wanted + b" " + text.encode()[at:]
+    pieces = pieces_from(data)
+    needle = Needle("absent", says_slash=False)
+    assert [needle.may_match(data)] == [True] == [any(needle.may_match(piece) for _, piece in pieces)]
+    end = PIECE_OVERLAP
+    for begin, piece in pieces:
+        assert begin <= end - PIECE_OVERLAP
+        assert len(piece) <= PIECE
+        end = begin + len(piece)
+    assert end == len(data)
+
+
+@pytest.mark.parametrize("hides", [False, True])
+@pytest.mark.parametrize("backslashes", range(PIECE - 9, PIECE + 9))
+def test_a_run_of_backslashes_is_never_cut(backslashes: int, hides: bool) -> None:
+    data = b'"' + b"\\" * (2 * backslashes + hides) + b"u0061" + b" " * PIECE
+    needle = Needle("absent", says_slash=False)
+    assert any(map(needle.may_match, in_pieces(data, piece_bytes=PIECE))) is hides
+
+
+@pytest.mark.parametrize("unit", [b"\x80", b"x\xff", b"\xe7\x8b\x90\xff"])
+def test_pieces_of_what_is_no_text_may_hold_anything(unit: bytes) -> None:
+    pieces = list(in_pieces(unit * (3 * PIECE), piece_bytes=PIECE))
+    assert all(map(Needle("absent", says_slash=False).may_match, pieces))
