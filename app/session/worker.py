@@ -78,7 +78,7 @@ class Worker:
         self._running: asyncio.Task[None] | None = None
         self._resetting: asyncio.Task[None] | None = None
         self._following: asyncio.Task[None] | None = None
-        self._followed_seq = 0
+        self._followed_seq: int | None = None
         self._syncing = asyncio.Lock()
         self._told_access: tuple[Access, str] | None = None
 
@@ -101,6 +101,9 @@ class Worker:
             self._tell_access(Access.HELD_ELSEWHERE, error.holder)
             self.holder = error.holder
             self._state.meta = await run_blocking(peek_meta, self._files)
+            with contextlib.suppress(StorageError):
+                # Before anybody reads a page to show: what is appended from now on is told.
+                await self._tell_new_rows()
             self._following = self._env.tasks.spawn(self._follow(), name=f"follow {self.session}")
             return
         except ChatNotFound:
@@ -143,7 +146,7 @@ class Worker:
                 self._following.cancel()
                 self._following = None
         self._archiver.start()
-        await self._tell_rows_after(self._followed_seq)
+        await self._tell_new_rows()
         self._tell_access(Access.WRITABLE, "")
         return True
 
@@ -394,7 +397,7 @@ class Worker:
         while True:
             try:
                 if (now := await run_blocking(Stamp.of, self._files.chat)) != stamp:
-                    await self._tell_rows_after(self._followed_seq, quietly=stamp is None)
+                    await self._tell_new_rows()
                     stamp = now
                 holder = await run_blocking(self._files.lease.probe)
                 self._tell_access(Access.HELD_ELSEWHERE if holder else Access.FREE, holder or "")
@@ -405,11 +408,12 @@ class Worker:
                 log.info("%s can't be followed for a moment: %s", self.session, error)
             await self._env.clock.sleep(FOLLOW_SECONDS)
 
-    async def _tell_rows_after(self, last_seq: int, *, quietly: bool = False) -> None:
-        """Tell of the rows numbered above `last_seq`; quietly only takes note of the newest number."""
-        rows = await run_blocking(_rows_after, self.reader, last_seq, newest_page_only=quietly)
-        self._followed_seq = max((row.seq or 0 for row in rows), default=last_seq)
-        if rows and not quietly:
+    async def _tell_new_rows(self) -> None:
+        """Tell of the rows that came since last time; the first time only take note of the newest number."""
+        known = self._followed_seq
+        rows = await run_blocking(_rows_after, self.reader, known or 0, newest_page_only=known is None)
+        self._followed_seq = max((row.seq or 0 for row in rows), default=known or 0)
+        if rows and known is not None:
             self._env.emit(RowsAppended(self.session, rows))
 
     def _tell_access(self, access: Access, holder: str) -> None:

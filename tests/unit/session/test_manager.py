@@ -13,8 +13,10 @@ from app.history.library import title_from
 from app.history.partial import PartialFile
 from app.history.reader import RowEntry
 from app.history.sidecars import SessionMeta, read_sidecar
+from app.history.store import Store
 from app.providers.base import StopPiece, StopReason, TextPiece
 from app.session.inputs import Accepted, DraftContent, Refused
+from app.session.worker import Worker
 from tests.fakes.scripted import Hold, reply
 from tests.unit.session.conftest import Chat, Program, until
 
@@ -163,6 +165,22 @@ async def test_a_second_process_reads_follows_and_takes_over(program: Program, o
     await other.manager.close()
     await other.tasks.close()
     assert other.failures == []
+
+
+async def test_a_row_that_comes_right_behind_the_opening_is_shown_or_told(program: Program, other: Program) -> None:
+    ours = await program.new_chat()
+    program.provider.play(reply("one"))
+    await ours.say("a")
+    worker = Worker(other.env(), ours.session, other.library.files(ours.session), lambda _session: None)
+    await worker.open()
+    shown = worker.reader.page_backward().entries
+    row = Row(id="late", session=ours.session, role="user", parts=(TextPart(text="b"),))
+    Store(ours.files, session=ours.session).append([row], expected_last_seq=2)
+    theirs = Chat(other, ours.session)
+    await until(lambda: [row.text for row in theirs.told_rows()] == ["b"])
+    assert len(shown) == 2
+    await worker.close()
+    await other.tasks.close()
 
 
 @pytest.mark.parametrize(
