@@ -35,7 +35,13 @@ class DiskLog:
     def watching(self) -> Iterator[None]:
         """Note what is done in the block, by any thread."""
         with pytest.MonkeyPatch.context() as patch:
-            write, fsync, truncate, replace, link = os.write, os.fsync, os.ftruncate, os.replace, os.link
+            write, fsync, truncate, replace = os.write, os.fsync, os.ftruncate, os.replace
+            open_, link = os.open, os.link
+
+            def noted_open(path: str | Path, flags: int, mode: int = 0o777) -> int:
+                if flags & os.O_CREAT and not Path(path).exists():
+                    self._note_name(Path(path))
+                return open_(path, flags, mode)
 
             def noted_write(descriptor: int, data: bytes) -> int:
                 self._note("write", _path(descriptor))
@@ -60,6 +66,7 @@ class DiskLog:
                 link(source, target)
                 self.loose.discard(target)
 
+            patch.setattr(os, "open", noted_open)
             patch.setattr(os, "write", noted_write)
             patch.setattr(os, "fsync", noted_fsync)
             patch.setattr(os, "ftruncate", noted_truncate)
@@ -78,6 +85,11 @@ class DiskLog:
         self.loose -= {source, path}
         # The new name lies in the folder, whose own fsync makes it durable; for loose content nobody asks.
         self.loose.add(path if is_loose else path.parent)
+
+    def _note_name(self, path: Path) -> None:
+        # A temporary file that a power failure leaves nameless is none the worse for it.
+        if path.is_relative_to(self._root) and path.suffix != ".tmp":
+            self.loose.add(path.parent)
 
     def _of(self, source: Path | None) -> frozenset[str]:
         return frozenset({"the new content"}) if source in self.loose else frozenset()

@@ -117,7 +117,9 @@ def test_a_copy_of_edited_lines_is_on_disk_elsewhere_before_it_is_cut(files: Cha
         Store(ChatFiles(files.folder), session=SESSION).repair()
         rotate(files, Store(ChatFiles(files.folder), session=SESSION))
     (aside,) = files.folder.glob("archive-*.damaged")
-    assert aside.name not in disk.loose_before("truncate", "chat-archive.jsonl")
+    cut = disk.steps.index(("truncate", "chat-archive.jsonl"))
+    assert ("write", aside.name) in disk.steps[:cut]
+    assert not disk.loose_before("truncate", "chat-archive.jsonl") & {aside.name, files.folder.name}
 
 
 @pytest.mark.parametrize("name", ["session.json", "cursor.key"])

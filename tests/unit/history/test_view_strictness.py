@@ -9,7 +9,7 @@ import pytest
 
 from app.disk import make_private_folder
 from app.domain.errors import HistoryChanged, StaleItem
-from app.domain.rows import Batch, Row, ToolPart
+from app.domain.rows import Batch, Boundary, ReasoningPart, Row, TextPart, ToolPart
 from app.domain.windows import Filters, Mark, View
 from app.history.batches import MAX_BATCH_ROWS
 from app.history.codec import MAX_LINE_BYTES, encode_row
@@ -17,9 +17,9 @@ from app.history.cursor import MAX_CURSOR_CHARS, Cursors, Scope
 from app.history.cursor_key import CursorKey
 from app.history.files import ChatFiles
 from app.history.item_ref import format_ref
-from app.history.reader import HistoryReader, RowEntry
+from app.history.reader import DamagedEntry, HistoryReader, RowEntry
 from app.history.scanner import scan_backward, scan_forward
-from tests.unit.history.looking import all_hits, all_items, search_pages, skipped, view_of
+from tests.unit.history.looking import all_hits, all_items, search_pages, skipped, view_of, whole_text
 from tests.unit.history.rows import SESSION, all_labels, open_store, text_row
 
 
@@ -127,7 +127,46 @@ def test_a_last_line_over_the_cap_is_counted_whatever_is_looked_for(files: ChatF
         assert skipped(search_pages(view_of(files), query)).oversized == (length > MAX_LINE_BYTES)
 
 
+def test_reasoning_is_neither_read_nor_found_nor_counted(files: ChatFiles) -> None:
+    parts = (
+        ReasoningPart(text="thought of before"),
+        TextPart(text="said"),
+        ReasoningPart(text="thought of behind", replay={"signature": "thought of apart"}),
+    )
+    write(files, line(Row(id="a", session=SESSION, role="assistant", parts=parts)))
+    for view in View:
+        looker = view_of(files, view)
+        (item,) = all_items(looker)
+        assert whole_text(looker, item.ref) == item.preview == "said"
+        assert item.chars == 4
+        assert all_hits(looker, "thought") == []
+
+
 # The numbers of the specification
+
+
+@pytest.mark.parametrize(("beyond", "kind"), [(0, "rollover"), (1, "unknown")])
+def test_a_boundary_in_a_foreign_line_is_looked_for_up_to_64_mebibytes(
+    files: ChatFiles, beyond: int, kind: str
+) -> None:
+    row = encode_row(text_row("r").model_copy(update={"boundary": Boundary(kind="rollover"), "kind": "rollover"}))
+    write(files, line(text_row("a")) + row.ljust(64 * 1024 * 1024 + beyond) + b"\n" + line(text_row("b")))
+    looker = view_of(files)
+    while not (page := looker.windows()).is_complete:
+        pass
+    assert [window.kind for window in page.windows] == [kind, "first"]
+    boundary = next(entry for entry in HistoryReader(files).entries_forward() if isinstance(entry, DamagedEntry))
+    assert boundary.is_boundary
+    assert boundary.is_reset is (kind == "unknown")
+
+
+def test_a_snippet_has_at_most_500_characters_around_the_hit(files: ChatFiles) -> None:
+    write(files, line(text_row("a", "x" * 2_000 + "hit" + "y" * 2_000)))
+    (hit,) = all_hits(view_of(files), "HIT")
+    assert len(hit.snippet) == 500
+    assert hit.snippet[hit.start : hit.start + hit.length] == "hit"
+    assert hit.start > 100
+    assert hit.offset_chars == 2_000
 
 
 @pytest.mark.parametrize("backward", [True, False])
