@@ -80,6 +80,7 @@ class Worker:
         self._following: asyncio.Task[None] | None = None
         self._followed_seq: int | None = None
         self._syncing = asyncio.Lock()
+        self._is_closed = False
         self._told_access: tuple[Access, str] | None = None
 
     @property
@@ -192,6 +193,8 @@ class Worker:
         while self._resetting is not None:
             # That takes a moment, and what is said meanwhile comes behind it.
             await asyncio.wait({self._resetting})
+        if self._is_closed:
+            return Refused("This chat was closed in the same moment. Open it and send again.")
         if self._state.turn_state.is_active:
             return Refused("A reply is still being written. Stop it, or wait for its end.")
         accepted: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
@@ -223,6 +226,7 @@ class Worker:
 
     async def close(self) -> None:
         """Stop, write what is owed, and give the lease back."""
+        self._is_closed = True
         for task in (self._following, self._running):
             if task is not None:
                 task.cancel()

@@ -308,6 +308,18 @@ async def test_what_is_sent_while_a_reset_is_written_comes_behind_it(program: Pr
     assert chat.texts() == ["secret", "Well met.", "", "anew", "Hello."]
 
 
+async def test_nothing_is_sent_to_a_chat_that_is_closed_behind_its_reset(program: Program) -> None:
+    chat = await a_chat(program)
+    await program.manager.leave_chat(chat.session)
+    program.provider.play(reply("Hello."))
+    _, sent = await asyncio.gather(program.manager.send(chat.session, ResetContext()), chat.send("anew"))
+    await chat.idle()
+    await program.tasks.drain(timeout_seconds=5)
+    assert isinstance(sent, Refused)
+    assert chat.texts() == ["secret", "Well met.", ""]
+    assert chat.files.lease.probe() is None
+
+
 async def test_a_chat_that_is_open_elsewhere_is_not_reset(program: Program) -> None:
     chat = await a_chat(program)
     await program.manager.close()
