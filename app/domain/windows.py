@@ -150,6 +150,8 @@ class ItemsPage:
     rows: int
     """Lines visited."""
     skipped: Skipped = Skipped()
+    is_waiting: bool = False
+    """The history is still being read for its windows and the floor: nothing was looked at yet, or since `next`."""
 
     @property
     def exhausted(self) -> bool:
@@ -181,6 +183,8 @@ class SearchPage:
     """Of the stretch that is searched as a whole."""
     rows: int
     skipped: Skipped = Skipped()
+    is_waiting: bool = False
+    """As for items; what a model may know of has no size yet."""
 
     @property
     def exhausted(self) -> bool:

@@ -78,7 +78,7 @@ class HistoryView:
                 return Stop() if len(found) >= limit else None
 
             piece, _ = read_piece(opened, mark, order, take)
-        return ItemsPage(tuple(found), piece.next, piece.bytes_read, piece.rows, piece.skipped)
+        return ItemsPage(tuple(found), piece.next, piece.bytes_read, piece.rows, piece.skipped, piece.is_waiting)
 
     def search(
         self,
@@ -112,6 +112,7 @@ class HistoryView:
             place.end - place.begin,
             piece.rows,
             piece.skipped + Skipped(blobs=collector.blobs_missing),
+            piece.is_waiting,
         )
 
     def item(self, ref: str) -> HistoryItem | None:

@@ -59,6 +59,8 @@ class Piece:
     bytes_read: int
     rows: int
     skipped: Skipped = NOTHING_SKIPPED
+    is_waiting: bool = False
+    """What may be seen isn't known yet; all that was read was read to find that out."""
 
 
 def visit_page(snapshot: Snapshot, reach: Reach, place: Place, mark: Mark | None, *, order: Order, take: Take) -> Piece:
@@ -109,7 +111,7 @@ def read_piece(opened: Opened, mark: Mark | None, order: Order, take: Take) -> t
         check_mark(mark, snapshot)
     if reach is None:
         waiting = mark or Mark(snapshot.epoch, snapshot.size if order.backward else 0)
-        return Piece(waiting, opened.bytes_read, 0), Place(0, snapshot.size)
+        return Piece(waiting, opened.bytes_read, 0, is_waiting=True), Place(0, snapshot.size)
     place = reach.place(order.filters.window_id)
     if place.begin == place.end:
         return Piece(None, 0, 0), place

@@ -38,17 +38,12 @@ def _items(view: HistoryView, call: ListItems, mark: Mark | None, limit: int) ->
 def _hits(view: HistoryView, call: Search, mark: Mark | None, limit: int) -> Piece:
     page = view.search(call.query, mark, filters=call.filters, recent_first=call.recent_first, limit=limit)
     entries = tuple(hit_entry(hit) for hit in page.hits)
-    return Piece(entries, page.next, _read(page), None if _is_waiting(page) else page.total_bytes)
+    return Piece(entries, page.next, _read(page), None if page.is_waiting else page.total_bytes)
 
 
 def _read(page: ItemsPage | SearchPage) -> Progress:
-    return NOTHING_READ if _is_waiting(page) else Progress(page.bytes_read, page.rows, page.skipped)
-
-
-def _is_waiting(page: ItemsPage | SearchPage) -> bool:
-    """Whether the page only looked for windows and the floor: its mark is still that of a start."""
-    mark = page.next
-    return mark is not None and not page.rows and not mark.anchor and mark.inside_edge is None
+    # How much was read to find the floor would tell how much lies above it.
+    return NOTHING_READ if page.is_waiting else Progress(page.bytes_read, page.rows, page.skipped)
 
 
 def _windows(view: HistoryView, mark: Mark | None, limit: int) -> Piece:

@@ -22,6 +22,14 @@ COUNTER = TokenCounter()
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 
 
+class HastyClock(FakeClock):
+    """A second goes by each time somebody looks."""
+
+    def monotonic(self) -> float:
+        self.advance(1.0)
+        return super().monotonic()
+
+
 class HistoryChat:
     """One chat in `root`, written with the real store and read with the real tool."""
 

@@ -19,7 +19,7 @@ from app.tools.history_cap import MAX_RESULT_BYTES
 from app.tools.history_pages import Piece, Place, gather
 from tests.fakes.clock import FakeClock
 from tests.fakes.disk import refusing
-from tests.unit.tools.history_chat import HistoryChat, tool_part
+from tests.unit.tools.history_chat import HastyClock, HistoryChat, tool_part
 
 REPLY: dict[str, Any] = {"model": "m", "request": {"provider": "p", "model": "m"}}
 
@@ -377,18 +377,10 @@ async def test_a_vocabulary_that_is_missing_costs_a_token_a_byte(chat: HistoryCh
     assert len(json.dumps(blind.output, separators=(",", ":"))) <= 1_000 < len(json.dumps(counted.output))
 
 
-class Hasty(FakeClock):
-    """A second goes by each time somebody looks."""
-
-    def monotonic(self) -> float:
-        self.advance(1.0)
-        return super().monotonic()
-
-
 async def _answers(chat: HistoryChat, **arguments: Any) -> list[Any]:
     """All answers of a tool that was just started, in a hurry."""
     chat.files.windows.unlink(missing_ok=True)
-    tool = chat.new_tool(clock=Hasty())
+    tool = chat.new_tool(clock=HastyClock())
     answers: list[Any] = []
     while not answers or "cursor" in answers[-1]:
         more = {"cursor": answers[-1]["cursor"]} if answers else {}

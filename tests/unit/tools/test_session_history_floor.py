@@ -19,8 +19,9 @@ from app.history.files import ChatFiles
 from app.history.receipt import read_receipt
 from app.history.view import HistoryView
 from app.history.windows_file import load_index
+from app.tools.base import ToolContext
 from app.tools.history_arguments import BadArguments, ReadItem, parse
-from tests.unit.tools.history_chat import HistoryChat, tool_part
+from tests.unit.tools.history_chat import HastyClock, HistoryChat, tool_part
 
 SECRET: Final = "zanzibarquokkafjord"
 PIECES: Final = tuple(SECRET[at : at + 5] for at in range(len(SECRET) - 4))
@@ -303,6 +304,29 @@ async def test_a_row_with_a_number_from_above_is_above_wherever_it_lies(chat: Hi
     _assert_silent(await chat.call(action="search", query=SECRET))
     assert [item["item"] for item in await chat.all("items", action="list_items")] == ["#9", "#3"]
     assert (await chat.call(action="read_item", item_id="#1"))["error"] == "not_found"
+
+
+async def test_how_much_lies_above_the_floor_is_not_said_while_it_is_looked_for(chat: HistoryChat) -> None:
+    for _ in range(9):
+        chat.say("hay " * 200_000)
+    chat.reset()
+    for number in range(3):
+        chat.say(f"harbour {number}")
+    asked: dict[str, Any] = {"action": "search", "query": "harbour", "limit": 1}
+    given = await chat.call(**asked)
+    of_all = given["searched"].split(" of ")[1].split(",")[0]
+    listed = await chat.call(action="list_items", limit=1)
+    for arguments, cursor in ((asked, given["cursor"]), ({"action": "list_items", "limit": 1}, listed["cursor"])):
+        chat.files.windows.unlink()
+        hasty = chat.new_tool(clock=HastyClock())
+        more = cursor
+        while more:
+            answer: Any = (await hasty.run({**arguments, "cursor": more}, ToolContext("s1", None))).output
+            assert "KB" not in answer["searched"]
+            assert "MB" not in answer["searched"]
+            assert " of " not in answer["searched"] or f" of {of_all}," in answer["searched"]
+            more = answer.get("cursor", "")
+        assert answer["exhausted"]
 
 
 def _forget_windows(windows: list[dict[str, Any]]) -> None:
