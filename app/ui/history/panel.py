@@ -238,8 +238,9 @@ class HistoryPanel(QWidget):
 
     def _takes_escape(self) -> bool:
         focused = QApplication.focusWidget()
-        has_more = bool(self.search.field.text()) or self.reader.isVisible()
-        return has_more and focused in (self._list, self.reader.text)
+        if self.reader.isVisible():
+            return focused is not None and (focused is self._list or self.reader.isAncestorOf(focused))
+        return bool(self.search.field.text()) and focused is self._list
 
     def _refresh(self) -> None:
         self._is_dirty = False
@@ -369,14 +370,11 @@ class HistoryPanel(QWidget):
     @Slot()
     def _show_reader(self) -> None:
         self._opener.stop()
-        had_focus = self._list.hasFocus()
         self.reader.show()
         self._fit_reader()
         self._parts.setSizes([3 * self.height() // 5, 2 * self.height() // 5])
         if self._list_area.isVisible():
             self._list.scrollTo(self._list.currentIndex())
-        elif had_focus:
-            self.reader.text.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _hide_reader(self) -> None:
         self.reading.close()
@@ -392,6 +390,8 @@ class HistoryPanel(QWidget):
         """Put the reader below the list, or in its place where there is no room for both."""
         covers = self.height() < self._theme.px(_READER_BESIDE)
         self.reader.set_covering(on=covers)
+        if covers and self.reader.isVisibleTo(self) and self._list.hasFocus():
+            self.reader.text.setFocus(Qt.FocusReason.OtherFocusReason)
         self._list_area.setVisible(not (covers and self.reader.isVisibleTo(self)))
 
     def read_window(self, window: WindowInfo) -> None:

@@ -3,6 +3,7 @@
 from typing import Final
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -111,6 +112,13 @@ class Reader(QWidget):
     def selected_text(self) -> str:
         """Return what is selected, with line feeds."""
         return self.text.textCursor().selectedText().replace("\u2029", "\n")
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Go back from any of the buttons."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.closed.emit()
+        else:
+            super().keyPressEvent(event)
 
     # Building
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAccessible, QAction, QGuiApplication
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QAccessible, QAction, QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -647,3 +647,36 @@ def test_what_is_listed_already_is_beyond_reach_once_the_model_starts_afresh(han
     shown = tree.viewport().grab().toImage()
     colours = {shown.pixelColor(stripe, y).name() for y in range(at.top() + 5, at.bottom() - 5)}
     assert len(colours) > 1, "no broken line at its side"
+
+
+def test_escape_goes_back_to_the_list_from_every_control_of_the_reader(hand: Hand, played: PlayedHistory) -> None:
+    _say(played, 4)
+    hand.open()
+    hand.until(lambda: len(hand.listed()) == 4)
+    reader = hand.panel.reader
+    for control in (reader.go, reader.copy, reader.menu, reader.next, reader.back, reader.text):
+        hand.choose(1)
+        hand.until(reader.isVisible)
+        control.setFocus()
+        taken = QKeyEvent(QEvent.Type.ShortcutOverride, Qt.Key.Key_Escape, Qt.KeyboardModifier.NoModifier)
+        taken.ignore()
+        QApplication.sendEvent(control, taken)
+        assert taken.isAccepted(), "it would stop the reply that is being written"
+        hand.qtbot.keyClick(control, Qt.Key.Key_Escape)
+        assert reader.isHidden(), control.accessibleName()
+        assert hand.panel.windows.hasFocus()
+        hand.choose(0)
+
+
+def test_reading_goes_on_in_the_text_when_there_is_no_room_for_the_list_any_more(
+    hand: Hand, played: PlayedHistory
+) -> None:
+    _say(played, 4)
+    hand.open()
+    hand.until(lambda: len(hand.listed()) == 4)
+    hand.panel.windows.setFocus()
+    hand.choose(1)
+    hand.until(hand.panel.reader.isVisible)
+    hand.panel.resize(340, 420)
+    hand.until(lambda: not hand.panel.windows.isVisible())
+    assert hand.panel.reader.text.hasFocus()
