@@ -53,7 +53,10 @@ def _within(least: int, most: int) -> AfterValidator:
 
 
 def _as_text(value: object) -> object:
-    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    # Some send every number as a float.
+    return str(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
 def _window(value: object) -> object:
