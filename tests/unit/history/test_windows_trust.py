@@ -1,13 +1,15 @@
 """An index of windows is believed of the very files it was made of, and of no others, whatever they look like."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
+from app.disk import Stamp
 from app.domain.windows import View
 from app.history.codec import encode_row
 from app.history.files import ChatFiles
-from app.history.receipt import read_receipt
+from app.history.receipt import read_receipt, tail_hash, write_receipt
 from app.history.windows_file import load_index
 from app.history.windows_index import IndexKeeper, WindowsIndex
 from tests.unit.history.looking import all_items, view_of
@@ -83,3 +85,38 @@ def test_an_index_tells_the_epoch_it_holds_in(files: ChatFiles) -> None:
     assert again is not None
     assert fresh is not None
     assert again.epoch == fresh.epoch != saved.epoch
+
+
+def edit_out_of_sight(files: ChatFiles, old: bytes, new: bytes) -> None:
+    """Change bytes so that no stamp tells of it: the receipt says that the files are as Muntin left them."""
+    receipt = read_receipt(files)
+    assert receipt is not None
+    data = files.chat.read_bytes()
+    assert data.count(old) == 1
+    assert len(old) == len(new)
+    files.chat.write_bytes(data.replace(old, new))
+    stamp = Stamp.of(files.chat)
+    assert write_receipt(files, replace(receipt, chat=stamp, tail_sha256=tail_hash(files)))
+
+
+def test_every_boundary_is_compared_when_the_index_is_loaded(files: ChatFiles) -> None:
+    store = open_store(files)
+    rows = [text_row("a"), boundary_row("r"), text_row("b"), boundary_row("s", "compaction"), text_row("c")]
+    for last_seq, row in enumerate(rows):
+        store.append([row], expected_last_seq=last_seq)
+    built(files)
+    edit_out_of_sight(files, b'{"kind":"rollover"}', b'{"kind":"handover"}')
+    assert [window.kind for window in built(files).windows] == ["first", "unknown", "compaction"]
+
+
+def test_the_boundary_that_sets_the_floor_is_compared_at_each_use(files: ChatFiles) -> None:
+    store = open_store(files)
+    rows = [text_row("a"), boundary_row("r", "reset"), text_row("b"), boundary_row("s"), text_row("c")]
+    for last_seq, row in enumerate(rows):
+        store.append([row], expected_last_seq=last_seq)
+    keeper = IndexKeeper(ChatFiles(files.folder))
+    assert isinstance(keeper.advance(), WindowsIndex)
+    edit_out_of_sight(files, b'{"kind":"reset"}', b'{"kind":"reseT"}')
+    again = keeper.advance()
+    assert isinstance(again, WindowsIndex)
+    assert [window.kind for window in again.windows] == ["first", "unknown", "rollover"]
