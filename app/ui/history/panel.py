@@ -123,6 +123,7 @@ class HistoryPanel(QWidget):
         """Bring the list up to date: something was said in a chat, or a window began."""
         if session == self.session:
             self._is_dirty = True
+            self.searching.note_growth()
             if self.isVisible():
                 self._refresh()
 
@@ -301,7 +302,7 @@ class HistoryPanel(QWidget):
             self.status.show_list(self.listing.state, len(self.listing.windows))
         self.timeline.show_hits(self.searching.offsets)
         self._show_page()
-        if search.status is SearchStatus.DONE:
+        if search.status in (SearchStatus.DONE, SearchStatus.OUTGROWN):
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.status, self.status.text.text()))
 
     @Slot(str)

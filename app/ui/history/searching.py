@@ -35,6 +35,8 @@ class SearchStatus(StrEnum):
     PAUSED = "paused"
     """Enough was found for the moment: it can go on."""
     DONE = "done"
+    OUTGROWN = "outgrown"
+    """All was searched, and more was said since."""
     FAILED = "failed"
 
 
@@ -85,6 +87,8 @@ class Searching(QObject):
         self._session = ""
         self._mark: Mark | None = None
         self._task: asyncio.Task[None] | None = None
+        self._has_more_below = False
+        """More was said since the search began, at the end of the chat."""
         self.search = Search()
         self.offsets: list[int] = []
         """Where the rows of all hits begin, newest first."""
@@ -108,7 +112,7 @@ class Searching(QObject):
 
     def go_on(self) -> None:
         """Search the rest."""
-        if self.search.status is SearchStatus.FAILED:
+        if self.search.status in (SearchStatus.FAILED, SearchStatus.OUTGROWN):
             self.start(self._session, self.search.query, self.search.filters)
         elif self.search.status in (SearchStatus.STOPPED, SearchStatus.PAUSED):
             search = self.search
@@ -117,6 +121,12 @@ class Searching(QObject):
                 search = replace(search, hits=0, passed=search.passed + search.hits)
             self._show(replace(search, status=SearchStatus.RUNNING))
             self._run()
+
+    def note_growth(self) -> None:
+        """Something was said: what is found is no longer all there is to find."""
+        self._has_more_below = True
+        if self.search.status is SearchStatus.DONE:
+            self._show(replace(self.search, status=SearchStatus.OUTGROWN))
 
     def note_windows(self) -> None:
         """Bring what the list says of windows up to date: they are known now, or others."""
@@ -135,6 +145,7 @@ class Searching(QObject):
 
     def _forget_hits(self) -> None:
         self._mark = None
+        self._has_more_below = False
         self._list_nothing()
 
     def _list_nothing(self) -> None:
@@ -175,7 +186,8 @@ class Searching(QObject):
             skipped=self.search.skipped + page.skipped,
         )
         if page.exhausted:
-            search = replace(search, status=SearchStatus.DONE)
+            is_all = not self._has_more_below
+            search = replace(search, status=SearchStatus.DONE if is_all else SearchStatus.OUTGROWN)
         elif len(self.offsets) >= PAUSE_AFTER:
             search = replace(search, status=SearchStatus.PAUSED)
         self._show(search)

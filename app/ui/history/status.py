@@ -48,9 +48,10 @@ class StatusLine(QWidget):
             SearchStatus.STOPPED: self.tr("Continue"),
             SearchStatus.PAUSED: self.tr("Continue"),
             SearchStatus.FAILED: self.tr("Try again"),
+            SearchStatus.OUTGROWN: self.tr("Search again"),
         }
         share = search.bytes_read / search.total_bytes if search.total_bytes else 0.0
-        is_partial = search.status not in (SearchStatus.DONE, SearchStatus.NONE)
+        is_partial = search.status not in (SearchStatus.DONE, SearchStatus.OUTGROWN, SearchStatus.NONE)
         self._show(
             self._search_words(search),
             button=buttons.get(search.status, ""),
@@ -74,6 +75,9 @@ class StatusLine(QWidget):
                 )
             case SearchStatus.DONE:
                 words = self._done_words(search)
+            case SearchStatus.OUTGROWN:
+                found = self._found(search) or self.tr("Nothing found")
+                words = self.tr("{found} · more was said since").format(found=found)
             case SearchStatus.FAILED:
                 words = search.reason
         again = self.tr("The chat has changed, so the search began again.") if search.restarts else ""

@@ -680,3 +680,18 @@ def test_reading_goes_on_in_the_text_when_there_is_no_room_for_the_list_any_more
     hand.panel.resize(340, 420)
     hand.until(lambda: not hand.panel.windows.isVisible())
     assert hand.panel.reader.text.hasFocus()
+
+
+def test_a_search_that_has_ended_says_when_more_was_said_and_can_be_repeated(hand: Hand, played: PlayedHistory) -> None:
+    _say(played, 4)
+    hand.open()
+    hand.search("heron")
+    assert "Nobody said" in hand.message()
+    played.add_item("w:0", "user", "a heron, after all")
+    hand.panel.note_change("s")
+    assert hand.status() == "Nothing found · more was said since"
+    assert hand.message() == "", "it would not be true any more"
+    assert hand.panel.status.button.text() == "Search again"
+    hand.panel.status.button.click()
+    hand.until(lambda: hand.status().startswith("1 hit · all "))
+    assert not hand.panel.status.button.isVisible()
