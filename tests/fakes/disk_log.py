@@ -62,9 +62,8 @@ class DiskLog:
                 replace(source, target)
 
             def noted_link(source: Path, target: Path) -> None:
-                self._note("link", target)
+                self._note_name(target)
                 link(source, target)
-                self.loose.discard(target)
 
             patch.setattr(os, "open", noted_open)
             patch.setattr(os, "write", noted_write)
