@@ -4,7 +4,7 @@ Edges hold their places also when rows move from the active file to the archive 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from app.history.reader import DamagedEntry, Entry, HistoryReader, Page, Position
@@ -30,6 +30,12 @@ class Stretch:
     entries: tuple[Entry, ...]
     older: Edge | None
     newer: Edge | None
+    archive_bytes: int = 0
+    """The archive's share of the history, which lies before the active file."""
+
+    def offset_of(self, entry: Entry) -> int:
+        """Return how many bytes of the whole history lie before one of the entries."""
+        return entry.offset + (0 if entry.file == "archive" else self.archive_bytes)
 
 
 def read_older(reader: HistoryReader, end: Edge | None) -> Stretch:
@@ -77,7 +83,7 @@ def _settled(reader: HistoryReader, read: Callable[[], Stretch]) -> Stretch:
         stretch = read()
         if _archive_bytes(reader) == before:
             break
-    return stretch
+    return replace(stretch, archive_bytes=before)
 
 
 def _archive_bytes(reader: HistoryReader) -> int:

@@ -536,6 +536,7 @@ class MainWindow(QMainWindow):
             self.show_history()
 
     def _make_history(self) -> HistoryPanel:
+        from app.ui.history.on_screen import OnScreen
         from app.ui.history.panel import HistoryPanel
 
         history = HistoryPanel(self._bridge, self._tasks, self.appearance.theme, self.models.name)
@@ -544,6 +545,13 @@ class MainWindow(QMainWindow):
         history.branched.connect(self.chats.take_in)
         history.told.connect(self.toast.show_message)
         history.closed.connect(self._close_history)
+        pager = self.controller.pager
+        OnScreen(
+            history.timeline,
+            self.page.transcript,
+            offset_of=pager.offset_of,
+            reaches_end=lambda: pager.reaches_end,
+        )
         history.show_chat(self.chats.open_session)
         self.panes.add_history(history)
         return history

@@ -47,6 +47,7 @@ class StretchPager(QObject):
         self._bridge = bridge
         self._tasks = tasks
         self._model_name = model_name
+        self._offsets: dict[str, int] = {}
         self._missed: list[Row] = []
         self._loads = 0
         self._stretches = 0
@@ -68,10 +69,15 @@ class StretchPager(QObject):
         """Show nothing."""
         self.session = ""
         self.shown.clear()
+        self._offsets.clear()
         self._missed.clear()
         self.older = self.newer = None
         self._stretches += 1
         self._page.transcript.set_items([], more_above=False)
+
+    def offset_of(self, item_id: str) -> int | None:
+        """Return how many bytes of the history lie before an item's row; None if it has come since, or is no row."""
+        return self._offsets.get(item_id)
 
     def miss(self, rows: Iterable[Row]) -> None:
         """Take note of rows that came below what is shown."""
@@ -147,6 +153,7 @@ class StretchPager(QObject):
         """Show a stretch and nothing else."""
         self._stretches += 1
         self.shown.clear()
+        self._offsets.clear()
         items = self._fresh_items(stretch)
         self.older, self.newer = stretch.older, stretch.newer
         self._page.transcript.set_items(
@@ -218,12 +225,20 @@ class StretchPager(QObject):
         """Return the items that are not shown yet; they are from now on."""
         items = [item for item in self._all_items(stretch) if item.id not in self.shown]
         self.shown.update(item.id for item in items)
+        self._offsets.update(_offsets_in(stretch))
         return items
 
     def _all_items(self, stretch: Stretch) -> list[Item]:
         from app.ui.chat.row_items import items_of
 
         return items_of(stretch.entries, self._model_name)
+
+
+def _offsets_in(stretch: Stretch) -> dict[str, int]:
+    from app.history.batches import row_of
+
+    rows = ((row_of(entry), entry) for entry in stretch.entries)
+    return {row.id: stretch.offset_of(entry) for row, entry in rows if row is not None}
 
 
 def _nearest(entries: Sequence[Entry], row_id: str, shown: set[str]) -> str | None:

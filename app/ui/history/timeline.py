@@ -73,6 +73,7 @@ class Timeline(QWidget):
         self._hits: Sequence[int] = ()
         self._ticks: set[int] = set()
         self._current = ""
+        self._on_screen: tuple[int, int] | None = None
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(self.tr("Timeline"))
         self.setMouseTracking(True)
@@ -99,6 +100,12 @@ class Timeline(QWidget):
         if len(offsets) != len(self._hits) or not offsets:
             self._hits = tuple(offsets)
             self._place_ticks()
+
+    def show_on_screen(self, place: tuple[int, int] | None) -> None:
+        """Frame what the transcript shows, from and to which byte of the stretch; None for nothing."""
+        if place != self._on_screen:
+            self._on_screen = place
+            self.update()
 
     def select(self, window_id: str) -> None:
         """Show which window is looked at."""
@@ -139,6 +146,7 @@ class Timeline(QWidget):
             self._paint_span(painter, span)
         self._paint_floor(painter)
         self._paint_ticks(painter)
+        self._paint_on_screen(painter)
         painter.end()
 
     def _lay_out(self) -> None:
@@ -146,14 +154,16 @@ class Timeline(QWidget):
         self._place_ticks()
 
     def _place_ticks(self) -> None:
-        starts = [span.window.start for span in self._spans]
-        self._ticks = set()
-        for offset in self._hits if starts else ():
-            span = self._spans[max(0, bisect_right(starts, offset) - 1)]
-            size = max(1, span.window.end - span.window.start)
-            share = min(1.0, max(0, offset - span.window.start) / size)
-            self._ticks.add(round(span.left + share * (span.right - span.left)))
+        self._ticks = {round(self._x_of(offset)) for offset in self._hits if self._spans}
         self.update()
+
+    def _x_of(self, offset: int) -> float:
+        """Return where a byte of the stretch lies on the strip, which is not empty."""
+        at = bisect_right(self._spans, offset, key=lambda span: span.window.start)
+        span = self._spans[max(0, at - 1)]
+        size = max(1, span.window.end - span.window.start)
+        share = min(1.0, max(0, offset - span.window.start) / size)
+        return span.left + share * (span.right - span.left)
 
     def _bar(self, span: Span) -> QRectF:
         gap = 1.0 if span.right - span.left > 3 else 0.0
@@ -183,6 +193,19 @@ class Timeline(QWidget):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(self._theme.text)
             painter.drawRect(QRectF(first.left - 1.5, 0, 2, self.height()))
+
+    def _paint_on_screen(self, painter: QPainter) -> None:
+        if self._on_screen is None or not self._spans:
+            return
+        left, right = map(self._x_of, self._on_screen)
+        # Seldom more than a hair of a long chat: wide enough to be seen, and never beyond the strip.
+        least = self.height() / 3
+        left = max(1.0, min(left, self.width() - 1 - least))
+        frame = QRectF(left, self.height() * 0.2, max(least, min(right, self.width() - 1.0) - left), 0)
+        frame.setBottom(self.height() - 1)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(self._theme.text, 1.5))
+        painter.drawRoundedRect(frame, 2, 2)
 
     def _paint_ticks(self, painter: QPainter) -> None:
         painter.setPen(Qt.PenStyle.NoPen)

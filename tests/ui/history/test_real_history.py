@@ -363,3 +363,31 @@ def test_it_is_drawn_in_every_theme_and_size(four_windows: ChatWriter, history: 
     history.window.appearance.reset_zoom()
     history.window.appearance.save_pending()
     history.until(lambda: panel._theme.zoom == 1.0)
+
+
+def test_the_timeline_frames_what_is_on_screen(four_windows: ChatWriter, history: HistoryDesk) -> None:
+    panel = history.open_history()
+    windows = {window.number: window for window in panel.listing.windows}
+    timeline = panel.timeline
+    history.until(lambda: timeline._on_screen is not None)
+    first, last = timeline._on_screen or (0, 0)
+    assert first >= windows[3].start, "the chat is open at its end"
+    assert last > windows[4].end
+
+    item = _choose(history, 0, 4)
+    assert item.preview == "Question 0 about hotels"
+    panel._go(item)
+    history.until(lambda: (timeline._on_screen or (1, 0))[0] == item.offset)
+    assert (timeline._on_screen or (0, 0))[1] < windows[2].start
+
+
+def test_the_frame_lies_where_the_rows_lie_also_in_the_archive(writer: ChatWriter, history: HistoryDesk) -> None:
+    writer.write(Written("", talk(30, "hotels")))
+    writer.files.chat.rename(writer.files.archive)
+    writer.write(Written("rollover", talk(30, "temples"), 96_000))
+    panel = history.open_history()
+    second = panel.listing.windows[0]
+    item = _choose(history, 4, 0)
+    assert item.offset > second.start > 0
+    panel._go(item)
+    history.until(lambda: second.start < (panel.timeline._on_screen or (0, 0))[0] <= item.offset)
