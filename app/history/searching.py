@@ -87,6 +87,8 @@ class HitCollector:
         self._to_item = to_item
         self.hits: list[SearchHit] = []
         self.blob_bytes = 0
+        self.blob_bytes_new = 0
+        """Of them, those that no page before this one has searched."""
         self.blobs_missing = 0
 
     def take(self, candidate: Candidate) -> Stop | None:
@@ -96,6 +98,7 @@ class HitCollector:
             return Stop(again=True, hits=candidate.hits)
         hits, missing = self._search.hits(candidate.row, candidate.line)
         self.blob_bytes += apart
+        self.blob_bytes_new += 0 if candidate.hits else apart
         room = self._limit - len(self.hits)
         given = list(islice(hits, candidate.hits, candidate.hits + room + 1))
         if given:

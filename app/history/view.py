@@ -108,7 +108,7 @@ class HistoryView:
         return SearchPage(
             tuple(collector.hits),
             piece.next,
-            piece.bytes_read + collector.blob_bytes,
+            piece.bytes_read + collector.blob_bytes_new,
             place.end - place.begin,
             piece.rows,
             piece.skipped + Skipped(blobs=collector.blobs_missing),

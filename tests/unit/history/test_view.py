@@ -322,6 +322,16 @@ def test_at_most_one_long_text_is_read_on_a_page(files: ChatFiles) -> None:
         )
 
 
+def test_a_large_text_is_counted_once_however_many_pages_its_hits_fill(files: ChatFiles) -> None:
+    make_private_folder(files.folder)
+    text = f"{NEEDLE} " * 200 + "x" * 2_000_000
+    write(files, encode_row(fit_row(text_row("a", text), Blobs(files.blobs))), line("b", "nothing"))
+    pages = search_pages(view_of(files), NEEDLE, limit=20)
+    assert sum(len(page.hits) for page in pages) == 200
+    assert len(pages) >= 10
+    assert len(text.encode()) <= sum(page.bytes_read for page in pages) < 1.2 * len(text.encode())
+
+
 @pytest.mark.parametrize("fate", ["gone", "altered", "huge"])
 def test_a_text_that_can_not_be_read_is_counted(files: ChatFiles, fate: str) -> None:
     make_private_folder(files.folder)
