@@ -91,19 +91,41 @@ def _is_name(sha256: str) -> bool:
 def fit_row(row: Row, blobs: Blobs) -> Row:
     """Return `row` with its largest leaves moved to `blobs` until its line is at most 1 MiB.
 
-    Raises StorageError, also if the row can't be made to fit.
+    If that is not enough, what a model wants back of its thoughts is left out. Raises StorageError, also if the row
+    can't be made to fit.
     """
     # Room for the sequence number and the batch, which are given later.
     most = MAX_LINE_BYTES - 512
     if len(encode_row(row)) <= most:
         return row
-    for kept_bytes in KEPT_BYTES:
-        fitted = row
-        while (leaf := _largest_leaf(fitted, kept_bytes)) is not None:
-            fitted = _move_leaf(fitted, leaf, kept_bytes, blobs)
+    for candidate in (row, _without_replay(row)):
+        for kept_bytes in KEPT_BYTES:
+            fitted = _with_leaves_moved(candidate, kept_bytes, most, blobs)
             if len(encode_row(fitted)) <= most:
                 return fitted
     raise StorageError("This message has too many parts to be saved.")
+
+
+def _with_leaves_moved(row: Row, kept_bytes: int, most: int, blobs: Blobs) -> Row:
+    """Return `row` with its largest leaves moved, until it has `most` bytes or no leaf gets smaller by that."""
+    size = len(encode_row(row))
+    sizes = sorted(((len(encode_json(value)), leaf) for leaf, value in _movable_leaves(row)), reverse=True)
+    for leaf_bytes, leaf in sizes:
+        # Begin and end are kept, and JSON may write them in twice their bytes; the rest is the reference.
+        if size <= most or leaf_bytes <= 4 * kept_bytes + _REFERENCE_BYTES:
+            break
+        row = _move_leaf(row, leaf, kept_bytes, blobs)
+        index, name = leaf
+        size += len(encode_json(getattr(row.parts[index], name))) + _REFERENCE_BYTES - leaf_bytes
+    return row
+
+
+def _without_replay(row: Row) -> Row:
+    """Return `row` without what its model wants back of its thoughts: better than not to have the row."""
+    parts = (
+        part.model_copy(update={"replay": None}) if isinstance(part, ReasoningPart) else part for part in row.parts
+    )
+    return row.model_copy(update={"parts": tuple(parts)})
 
 
 def whole_text(part: TextPart | ReasoningPart, blobs: Blobs) -> str:
@@ -137,14 +159,6 @@ def _whole_part(part: object, blobs: Blobs) -> object:
 def _parsed(blob: Blob, blobs: Blobs) -> object:
     data = blobs.get(blob.sha256)
     return data.decode("utf-8", "replace") if blob.chars is not None else parse_json(data)
-
-
-def _largest_leaf(row: Row, kept_bytes: int) -> _Leaf | None:
-    """Return the largest leaf that gets smaller by being moved."""
-    sizes = [(len(encode_json(value)), leaf) for leaf, value in _movable_leaves(row)]
-    size, leaf = max(sizes, default=(0, None))
-    # Begin and end are kept, and JSON may write them in twice their bytes; the rest is the reference.
-    return leaf if size > 4 * kept_bytes + _REFERENCE_BYTES else None
 
 
 def _movable_leaves(row: Row) -> list[tuple[_Leaf, object]]:

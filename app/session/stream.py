@@ -3,7 +3,7 @@
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Final, Literal
 
 from app.aio import Throttle, run_blocking, run_to_end
 from app.domain.errors import ErrorKind, ProviderError, StorageError
@@ -38,6 +38,10 @@ from app.providers.base import (
 from app.session.admission import TurnPlan
 from app.session.env import SessionEnv
 from app.tools.runner import CallResult
+
+MAX_PARTS: Final = 1_000
+"""Texts, thoughts and calls of one reply. A model that goes round in circles is stopped: no row could hold it all."""
+_TOO_MANY_PARTS: Final = f"The reply had more than {MAX_PARTS:,} parts, so it was stopped here."
 
 
 @dataclass(slots=True)
@@ -218,6 +222,7 @@ async def read_reply(env: SessionEnv, plan: TurnPlan, reply: Reply, partial: Par
             async for piece in pieces:
                 if _take(env, reply, piece):
                     saving.poke()
+                _check_length(reply)
     except ProviderError as error:
         reply.error = error
         if error.retry_after_seconds is not None:
@@ -256,6 +261,11 @@ def _take(env: SessionEnv, reply: Reply, piece: Piece) -> bool:
         case _:
             return False
     return True
+
+
+def _check_length(reply: Reply) -> None:
+    if len(reply.stretches) > MAX_PARTS:
+        raise ProviderError(ErrorKind.TRUNCATED, _TOO_MANY_PARTS)
 
 
 def _early_end(stop: StopPiece | None) -> ProviderError | None:

@@ -25,6 +25,7 @@ from app.providers.base import StopPiece, StopReason, TextPiece, ToolEndPiece, T
 from app.session.assemble import NO_RESULT
 from app.session.inputs import Accepted, Refused
 from app.session.steps import MAX_STEPS
+from app.session.stream import MAX_PARTS
 from app.settings.schema import Experiments, Settings
 from app.tools.base import ToolOutcome
 from app.tools.runner import BROKEN_TOOL, NO_SUCH_TOOL
@@ -232,6 +233,22 @@ async def test_a_call_with_a_number_that_is_none_stays_json(program: Program) ->
     assert dict(tool.asked[0]) == part.input == {"n": None, "text": "\ufffd"}
     assert part.output == {"a": None, "1": None}
     assert b"Infinity" not in chat.files.chat.read_bytes()
+
+
+async def test_a_reply_that_never_ends_its_calls_is_stopped_and_kept(program: Program) -> None:
+    tool = ScriptedTool()
+    chat = await chat_with(program, tool)
+    made: list[tuple[str, dict[str, object]]] = [("look", {"n": number}) for number in range(2 * MAX_PARTS)]
+    program.provider.play(calls(*made), reply("ok"))
+    await chat.say("hi")
+    assert tool.asked == []
+    _, step = chat.rows()
+    assert len(step.parts) == MAX_PARTS + 1
+    assert step.error is not None
+    assert "1,000 parts" in step.error.detail
+    assert await chat.send("again") == Accepted()
+    await chat.idle()
+    assert chat.rows()[-1].text == "ok"
 
 
 async def test_a_call_nested_too_deeply_to_be_kept_counts_as_torn(program: Program) -> None:

@@ -1,0 +1,51 @@
+"""Rows that are too long for one line: what goes to blobs, and what comes back."""
+
+from pathlib import Path
+
+import pytest
+
+from app.domain.errors import StorageError
+from app.domain.rows import Part, ReasoningPart, Row, TextPart, ToolPart
+from app.history.blobs import Blobs, fit_row, whole_row
+from app.history.codec import MAX_LINE_BYTES, encode_row
+
+
+def row_of(*parts: Part) -> Row:
+    return Row(id="r", session="s", role="assistant", parts=parts)
+
+
+def call(number: int, output: str) -> ToolPart:
+    return ToolPart(call_id=f"c{number}", name="look", input={"n": number}, state="done", output=output)
+
+
+@pytest.fixture
+def blobs(tmp_path: Path) -> Blobs:
+    return Blobs(tmp_path / "blobs")
+
+
+def test_a_reply_of_hundreds_of_calls_fits_and_comes_back_whole(blobs: Blobs) -> None:
+    row = row_of(*(call(number, f"{number} " + "x" * 16_000) for number in range(300)))
+    fitted = fit_row(row, blobs)
+    assert len(encode_row(fitted)) <= MAX_LINE_BYTES
+    assert whole_row(fitted, blobs) == row
+    # No more than it takes.
+    assert any(isinstance(part, ToolPart) and part.output_blob is None for part in fitted.parts)
+
+
+def test_the_largest_leaf_goes_first_and_the_others_stay(blobs: Blobs) -> None:
+    row = row_of(TextPart(text="a" * 300_000), call(1, "b" * 800_000), TextPart(text="c" * 200_000))
+    first, second, third = fit_row(row, blobs).parts
+    assert (first, third) == (row.parts[0], row.parts[2])
+    assert isinstance(second, ToolPart)
+    assert second.output_blob is not None
+
+
+def test_thoughts_that_would_leave_no_room_lose_what_their_model_wants_back(blobs: Blobs) -> None:
+    row = row_of(ReasoningPart(text="hm", replay={"data": "x" * 2_000_000}), TextPart(text="said"))
+    fitted = fit_row(row, blobs)
+    assert fitted.parts == (ReasoningPart(text="hm"), TextPart(text="said"))
+
+
+def test_what_can_not_fit_is_said(blobs: Blobs) -> None:
+    with pytest.raises(StorageError, match="too many parts"):
+        fit_row(row_of(*(TextPart(text="x") for _ in range(60_000))), blobs)
