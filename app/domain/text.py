@@ -32,3 +32,39 @@ def one_line(name: str, *, most_chars: int) -> str:
     if len(line) <= most_chars:
         return line
     return f"{line[: most_chars - 1 - _TAIL_CHARS]}…{line[-_TAIL_CHARS:]}"
+
+
+def utf16_units(text: str) -> int:
+    """Return the length of `text` in UTF-16 units: what Qt counts in, and `session_history` too."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+class Utf16Text:
+    """A text that is cut by UTF-16 units, and never within a character."""
+
+    def __init__(self, text: str) -> None:
+        self.units: Final = utf16_units(text)
+        # Where each character is one unit the text can be cut as it is.
+        self._text: Final = text if self.units == len(text) else ""
+        self._data: Final = b"" if self._text else text.encode("utf-16-le", "surrogatepass")
+
+    def piece(self, start: int, size: int) -> tuple[str, int, int]:
+        """Return what stands from `start` on, at most `size` units, with its true begin and end.
+
+        A begin or an end inside a character moves back to before it; a piece of one unit may give two.
+        """
+        begin, end = min(max(0, start), self.units), min(max(0, start) + max(1, size), self.units)
+        begin, end = self._between(begin), self._between(end)
+        if begin == end < self.units:
+            end = min(self.units, end + 1)
+            end += self._between(end) != end
+        if not self._data:
+            return self._text[begin:end], begin, end
+        return self._data[2 * begin : 2 * end].decode("utf-16-le", "surrogatepass"), begin, end
+
+    def _between(self, at: int) -> int:
+        """Return `at`, or one less if it lies between the two halves of a character."""
+        if not self._data or not 0 < at < self.units:
+            return at
+        is_inside = 0xD8 <= self._data[2 * at - 1] < 0xDC <= self._data[2 * at + 1] < 0xE0
+        return at - 1 if is_inside else at

@@ -160,16 +160,17 @@ class ItemsPage:
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """Where a query stands: positions in characters (code points), not in UTF-16 units."""
+    """Where a query stands."""
 
     item: HistoryItem
     snippet: str
     """At most 500 characters around the hit, line ends kept as spaces."""
     start: int
-    """Of the hit, in the snippet."""
+    """Of the hit, in the snippet, as `length`: in characters (code points)."""
     length: int
     offset_chars: int
-    """Of the hit, in the item's text as `read_item` gives it."""
+    """Of the hit, in the item's text as `read_item` gives it, as `length_chars`: in UTF-16 units."""
+    length_chars: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +194,7 @@ class SearchPage:
 
 @dataclass(frozen=True, slots=True)
 class ItemText:
-    """A piece of an item's text, in characters. Pieces of all offsets join to the whole text."""
+    """A piece of an item's text. Pieces of all offsets join to the whole text; all figures are UTF-16 units."""
 
     item: HistoryItem
     text: str

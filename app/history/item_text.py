@@ -11,7 +11,7 @@ from typing import Final
 
 from app.domain.errors import StorageError
 from app.domain.rows import Blob, MediaPart, ReasoningPart, Row, TextPart, ToolPart
-from app.domain.text import one_line
+from app.domain.text import one_line, utf16_units
 from app.domain.windows import SESSION_HISTORY
 from app.history.blobs import MAX_READ_BYTES, Blobs
 from app.history.codec import parse_json
@@ -119,11 +119,11 @@ def blobs_of(row: Row) -> list[Blob]:
 
 def total_chars(row: Row, *, omits_history: bool) -> int:
     """Return the length of the whole text, without reading a blob: of JSON in blobs, that of the JSON."""
-    total = sum(len(piece.text) for piece in pieces(row, LeafReader(None), omits_history=omits_history))
+    total = sum(utf16_units(piece.text) for piece in pieces(row, LeafReader(None), omits_history=omits_history))
     for part in row.parts:
         match part:
             case TextPart(blob=Blob()):
-                total += _length(part.blob) - len(part.text)
+                total += _length(part.blob) - utf16_units(part.text)
             case ToolPart():
                 if part.input_blob is not None:
                     total += _length(part.input_blob) - _length_of(part.input)
@@ -141,11 +141,11 @@ def _length(blob: Blob | None) -> int:
 
 
 def _length_of(kept: object) -> int:
-    return len(kept) if isinstance(kept, str) else 0
+    return utf16_units(kept) if isinstance(kept, str) else 0
 
 
 def name_of_file(part: MediaPart) -> str:
-    """Return the label that stands for a file."""
+    """Return what a file is called in a list."""
     if part.pages is not None:
         size = f"{part.pages} page" if part.pages == 1 else f"{part.pages} pages"
     elif part.width is not None and part.height is not None:
@@ -156,8 +156,17 @@ def name_of_file(part: MediaPart) -> str:
     return f"[file: {name}, {one_line(part.media_type, most_chars=_MOST_NAME_CHARS)}, {size}]"
 
 
+def _label_of_file(part: MediaPart) -> str:
+    """Return what stands in a text where a file was; its name is told where items are listed."""
+    if part.media_type.startswith("image/"):
+        return "[image]"
+    kind = "pdf" if part.media_type == "application/pdf" else one_line(part.media_type, most_chars=_MOST_NAME_CHARS)
+    pages = "" if part.pages is None else f": {part.pages} page{'' if part.pages == 1 else 's'}"
+    return f"[{kind}{pages}]"
+
+
 def _of_file(part: MediaPart, leaves: LeafReader) -> Iterator[Piece]:
-    yield Piece(name_of_file(part))
+    yield Piece(_label_of_file(part))
     text = leaves.text(part.text_blob, "")
     if text:
         yield Piece("\n")

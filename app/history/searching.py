@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Final
 
 from app.domain.rows import Blob, Row
+from app.domain.text import utf16_units
 from app.domain.windows import SESSION_HISTORY, Filters, HistoryItem, SearchHit, View
 from app.history.blobs import Blobs
 from app.history.item_text import LeafReader, blobs_of, pieces
@@ -25,12 +26,13 @@ _HAS_BLOB: Final = r'blob"\s*:'
 
 @dataclass(frozen=True, slots=True)
 class TextHit:
-    """A hit: its surroundings, where in them it stands, and where in the item's text; all in characters."""
+    """A hit: its surroundings, where in them it stands, and where in the item's text; see `SearchHit`."""
 
     snippet: str
     start: int
     length: int
     offset_chars: int
+    length_chars: int
 
 
 class RowSearch:
@@ -73,9 +75,11 @@ class RowSearch:
         at = 0
         for piece in pieces(row, leaves, omits_history=self._omits_history):
             if piece.is_leaf and (piece.tool != SESSION_HISTORY or self._searches_history):
+                units, seen = at, 0
                 for start, end in self._query.spans(piece.text):
-                    yield _hit(piece.text, start, end, at)
-            at += len(piece.text)
+                    units, seen = units + utf16_units(piece.text[seen:start]), start
+                    yield _hit(piece.text, start, end, units)
+            at += utf16_units(piece.text)
 
 
 class HitCollector:
@@ -103,15 +107,20 @@ class HitCollector:
         given = list(islice(hits, candidate.hits, candidate.hits + room + 1))
         if given:
             item = self._to_item(candidate)
-            self.hits += [SearchHit(item, hit.snippet, hit.start, hit.length, hit.offset_chars) for hit in given[:room]]
+            self.hits += [_search_hit(item, hit) for hit in given[:room]]
         if len(given) > room:
             return Stop(again=True, hits=candidate.hits + room)
         self.blobs_missing += missing
         return Stop() if len(self.hits) >= self._limit else None
 
 
-def _hit(text: str, start: int, end: int, before: int) -> TextHit:
+def _search_hit(item: HistoryItem, hit: TextHit) -> SearchHit:
+    return SearchHit(item, hit.snippet, hit.start, hit.length, hit.offset_chars, hit.length_chars)
+
+
+def _hit(text: str, start: int, end: int, units: int) -> TextHit:
+    """Return the hit from `start` to before `end` of a leaf, `units` behind the begin of the item's text."""
     begin = max(0, start - _BEFORE_HIT)
     snippet = text[begin : begin + SNIPPET_CHARS].translate(_BREAKS)
     first = start - begin
-    return TextHit(snippet, first, min(end - start, len(snippet) - first), before + start)
+    return TextHit(snippet, first, min(end - start, len(snippet) - first), units, utf16_units(text[start:end]))

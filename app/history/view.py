@@ -7,6 +7,7 @@ plain blocking code and reads at most one page under the lock. See context-windo
 from collections.abc import Sequence
 from typing import Final
 
+from app.domain.text import Utf16Text
 from app.domain.windows import (
     Filters,
     HistoryItem,
@@ -47,7 +48,7 @@ class HistoryView:
         self._keeper = ReachKeeper(files, view)
         self._finder = ItemFinder(self._keeper, session=session)
         self._kept_search: tuple[str, Filters, RowSearch] | None = None
-        self._kept_text: tuple[str, str] | None = None
+        self._kept_text: tuple[str, Utf16Text] | None = None
 
     def windows(self) -> WindowsPage:
         """Return all windows, newest first, or read one more piece of the history towards them."""
@@ -124,14 +125,16 @@ class HistoryView:
         return found.item if found is not None else None
 
     def read(self, ref: str, *, offset_chars: int = 0, limit_chars: int = 8_000) -> ItemText | None:
-        """Return a piece of an item's text, its leaves in blobs included; None as for `item`. Raises StaleItem."""
+        """Return a piece of an item's text, its leaves in blobs included; None as for `item`. Raises StaleItem.
+
+        Offset and limit are UTF-16 units; no character is cut (context-windows.md, 7).
+        """
         found = self._finder.find(ref)
         if found is None:
             return None
         text = self._text(found)
-        start = min(max(0, offset_chars), len(text))
-        end = min(start + max(1, limit_chars), len(text))
-        return ItemText(found.item, text[start:end], start, end if end < len(text) else None, len(text))
+        piece, begin, end = text.piece(offset_chars, limit_chars)
+        return ItemText(found.item, piece, begin, end if end < text.units else None, text.units)
 
     def _item(self, candidate: Candidate, opened: Opened) -> HistoryItem:
         return item_from(candidate, opened, session=self._session)
@@ -144,13 +147,15 @@ class HistoryView:
         self._kept_search = (query, filters, search)
         return search
 
-    def _text(self, found: Found) -> str:
+    def _text(self, found: Found) -> Utf16Text:
         kept = self._kept_text
         if kept is not None and kept[0] == found.item.ref:
             return kept[1]
         leaves = LeafReader(self._blobs)
-        text = "".join(piece.text for piece in pieces(found.row, leaves, omits_history=self._view is View.AGENT))
-        self._kept_text = (found.item.ref, text) if len(text) <= KEPT_TEXT_CHARS and not leaves.missing else None
+        text = Utf16Text(
+            "".join(each.text for each in pieces(found.row, leaves, omits_history=self._view is View.AGENT))
+        )
+        self._kept_text = (found.item.ref, text) if text.units <= KEPT_TEXT_CHARS and not leaves.missing else None
         return text
 
 

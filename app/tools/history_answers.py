@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from app.domain.text import utf16_units
 from app.domain.windows import ItemText
 from app.tools.base import ToolOutcome
 from app.tools.history_cap import Cap, most_that_fits
@@ -82,7 +83,7 @@ class TextAnswer:
     def _part(self, chars: int) -> dict[str, object]:
         piece = self.piece
         is_whole = chars == len(piece.text)
-        following = piece.next_offset_chars if is_whole else piece.offset_chars + chars
+        following = piece.next_offset_chars if is_whole else piece.offset_chars + utf16_units(piece.text[:chars])
         return {
             "text": piece.text[:chars],
             **({} if is_whole else {"shortened": True}),

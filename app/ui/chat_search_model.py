@@ -18,6 +18,8 @@ from PySide6.QtCore import (
     Qt,
 )
 
+from app.domain.text import utf16_units
+
 if TYPE_CHECKING:
     from app.domain.chat_search import ChatHits
     from app.domain.windows import SearchHit
@@ -153,7 +155,7 @@ class ChatSearchModel(QAbstractListModel):
         lead = ("…" if cut else "") + hit.snippet[cut : hit.start].lstrip()
         said = hit.snippet[hit.start : hit.start + hit.length]
         text = lead + said + hit.snippet[hit.start + hit.length :]
-        start, length = _units(lead), _units(said)
+        start, length = utf16_units(lead), utf16_units(said)
         return ResultEntry(EntryKind.HIT, session, text, detail, start, length, item.row_id, item.offset)
 
     def _spoken(self, entry: ResultEntry) -> str:
@@ -176,10 +178,6 @@ class ChatSearchModel(QAbstractListModel):
                 break
             at += len(group)
         return at
-
-
-def _units(text: str) -> int:
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def _moment(moment: datetime) -> str:

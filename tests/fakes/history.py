@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from app.domain.errors import KnownError
+from app.domain.text import Utf16Text, utf16_units
 from app.domain.windows import (
     Filters,
     HistoryItem,
@@ -159,9 +160,9 @@ class PlayedHistory:
         item = next((item for item in self.items if ref in (item.ref, f"#{item.seq}", f"m:{item.row_id}")), None)
         if item is None:
             return None
-        text = self.texts[item.ref]
-        end = min(len(text), offset_chars + limit_chars)
-        return ItemText(item, text[offset_chars:end], offset_chars, end if end < len(text) else None, len(text))
+        text = Utf16Text(self.texts[item.ref])
+        piece, begin, end = text.piece(offset_chars, limit_chars)
+        return ItemText(item, piece, begin, end if end < text.units else None, text.units)
 
     async def _begin(self, name: str) -> None:
         self.calls.append(name)
@@ -178,7 +179,8 @@ class PlayedHistory:
             return None
         begin = max(0, at - 120)
         snippet = text[begin : at + len(query) + 120].replace("\n", " ")
-        return SearchHit(item, snippet, at - begin, len(query), at)
+        units = utf16_units(text[at : at + len(query)])
+        return SearchHit(item, snippet, at - begin, len(query), utf16_units(text[:at]), units)
 
 
 def _is_wanted(item: HistoryItem, filters: Filters) -> bool:

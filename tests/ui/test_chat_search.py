@@ -372,7 +372,7 @@ def hit(text: str) -> SearchHit:
         offset=7,
     )
     start = text.index("hit")
-    return SearchHit(item=item, snippet=text, start=start, length=3, offset_chars=start)
+    return SearchHit(item=item, snippet=text, start=start, length=3, offset_chars=start, length_chars=3)
 
 
 def test_the_model_keeps_qts_promises(qtmodeltester: ModelTester) -> None:

@@ -15,6 +15,7 @@ from PySide6.QtGui import (
     QTextOption,
 )
 
+from app.domain.text import utf16_units
 from app.ui.chat.blocks import Block
 from app.ui.chat.cells import Cell, Ink
 from app.ui.chat.highlight import Span, highlight
@@ -185,15 +186,10 @@ def _format_range(line: str, start: int, span: Span, *, is_wide: bool) -> list[Q
     if last <= first:
         return []
     if is_wide:
-        first, last = _units(line[:first]), _units(line[:last])
+        first, last = utf16_units(line[:first]), utf16_units(line[:last])
     made = QTextLayout.FormatRange()
     made.start, made.length = first, last - first
     look = QTextCharFormat()
     look.setForeground(span.colour)
     made.format = look
     return [made]
-
-
-def _units(text: str) -> int:
-    """Return the length in UTF-16 units, which Qt counts in."""
-    return len(text.encode("utf-16-le")) // 2

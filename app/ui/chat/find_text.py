@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from app.domain.text import utf16_units
 from app.history.folding import fold
 from app.ui.chat.transcript_model import RowKey
 
@@ -35,8 +36,8 @@ def spans(text: str, folded: str) -> tuple[tuple[int, int], ...]:
     made = []
     at = units = 0
     for start, end in found:
-        first = units + _units(text[at:start])
-        at, units = end, first + _units(text[start:end])
+        first = units + utf16_units(text[at:start])
+        at, units = end, first + utf16_units(text[start:end])
         made.append((first, units))
     return tuple(made)
 
@@ -49,7 +50,3 @@ def _spans(text: str, folded: str) -> Iterator[tuple[int, int]]:
         end = start + len(folded)
         yield start, end
         start = text.find(folded, end)
-
-
-def _units(text: str) -> int:
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2

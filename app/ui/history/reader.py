@@ -14,10 +14,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.domain.text import Utf16Text, utf16_units
 from app.domain.windows import HistoryItem
 from app.ui.history.reader_text import ReaderText, shown
 from app.ui.history.reading import Emphasis, Piece, Reading
-from app.ui.history.snippet import units
 from app.ui.history.wording import (
     ModelName,
     item_time,
@@ -254,10 +254,10 @@ class Reader(QWidget):
         """Return begin and end of a hit in the shown text, if it is there as a whole."""
         pieces = self._reading.pieces
         found = [
-            self.text.piece_start(number) + units(shown(piece.text[: edge - piece.offset]))
+            self.text.piece_start(number) + utf16_units(shown(_head(piece, edge)))
             for edge in (mark.offset, mark.offset + mark.length)
             for number, piece in enumerate(pieces)
-            if piece.offset <= edge <= piece.offset + len(piece.text)
+            if piece.offset <= edge <= piece.offset + utf16_units(piece.text)
         ]
         return (min(found), max(found)) if len(found) >= 2 else None
 
@@ -270,3 +270,8 @@ class Reader(QWidget):
             self._reading.more()
         if bar.value() == 0 and bar.maximum() > 0:
             self._reading.earlier()
+
+
+def _head(piece: Piece, edge: int) -> str:
+    """Return what of a piece stands before `edge`, in UTF-16 units of the item's text."""
+    return Utf16Text(piece.text).piece(0, edge - piece.offset)[0] if edge > piece.offset else ""

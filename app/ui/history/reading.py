@@ -28,7 +28,7 @@ _PAGE_ITEMS: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of an item's text, in characters. `at` is the item's number in what is read."""
+    """A piece of an item's text, in UTF-16 units. `at` is the item's number in what is read."""
 
     at: int
     item: HistoryItem
@@ -40,7 +40,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Emphasis:
-    """The hit that led to an item, in characters of its text."""
+    """The hit that led to an item, in UTF-16 units of its text."""
 
     offset: int
     length: int
@@ -86,7 +86,7 @@ class Reading(QObject):
         hit = value if isinstance(value, SearchHit) else None
         item = value.item if isinstance(value, SearchHit) else value
         self._begin(session, item=item)
-        self.emphasis = Emphasis(hit.offset_chars, hit.length) if hit is not None else None
+        self.emphasis = Emphasis(hit.offset_chars, hit.length_chars) if hit is not None else None
         self._walked = [item]
         start = max(0, hit.offset_chars - BEFORE_HIT_CHARS) if hit is not None else 0
         self._run(lambda: self._read_forward(0, start))

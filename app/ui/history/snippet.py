@@ -5,6 +5,7 @@ from typing import Final
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QBrush, QFont, QTextCharFormat, QTextLayout, QTextOption
 
+from app.domain.text import utf16_units
 from app.domain.windows import SearchHit
 from app.ui.theme import Theme
 
@@ -22,7 +23,7 @@ def lay_out_snippet(hit: SearchHit, font: QFont, theme: Theme, *, width: int, li
     look.setForeground(QBrush(theme.accent_text))
     look.setBackground(QBrush(theme.accent))
     span = QTextLayout.FormatRange()
-    span.start, span.length, span.format = units(before), units(found), look
+    span.start, span.length, span.format = utf16_units(before), utf16_units(found), look
     layout.setFormats([span])
     choice = QTextOption()
     choice.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
@@ -47,8 +48,3 @@ def lead(snippet: str, start: int) -> tuple[str, int]:
     at = snippet.find(" ", start - _LEAD_CHARS, start - _LEAD_CHARS // 2)
     at = start - _LEAD_CHARS if at < 0 else at + 1
     return "…" + snippet[at:], start - at + 1
-
-
-def units(text: str) -> int:
-    """Return how many UTF-16 units Qt counts in a text."""
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2

@@ -43,7 +43,7 @@ def test_qt_finds_nothing_wrong_with_hits(qtmodeltester: ModelTester, played: Pl
     window = played.add_window("first", [("user", "one"), ("assistant", "two")])
     model = HistoryModel(_name)
     model.add_group(Group(window.id, HitGroup(window, 0)))
-    hits = tuple(SearchHit(item, item.preview, 0, 1, 0) for item in played.items)
+    hits = tuple(SearchHit(item, item.preview, 0, 1, 0, 1) for item in played.items)
     model.splice(window.id, Splice(0, 0, hits))
     model.set_value(0, HitGroup(window, 2))
     qtmodeltester.check(model)

@@ -247,8 +247,7 @@ def test_an_item_reads_as_its_leaves_with_labels_between(files: ChatFiles) -> No
         "Look:\n\n"
         "[tool: read_file, done]\npath: a.txt\nlines.0: 1\nlines.1: null\ndeep.er.0: x\ndeep.er.1: y\n"
         "[result]\nthe\ncontent\n\n"
-        "[file: report.pdf, application/pdf, 3 pages]\n\n"
-        "[file: a b.png, image/png, 2 × 3]\n\n"
+        "[pdf: 3 pages]\n\n[image]\n\n"
         '{"type":"media","data":"AAAA"}'
     )
 
@@ -304,8 +303,8 @@ def test_the_text_of_a_pdf_is_searched(files: ChatFiles) -> None:
     )
     write(files, encode_row(text_row("a").model_copy(update={"parts": (part,)})))
     view = view_of(files)
-    assert [hit.offset_chars for hit in all_hits(view, f'{NEEDLE}"')] == [40]
-    assert whole_text(view, "m:a") == f'[file: a.pdf, application/pdf, 1 page]\n"{NEEDLE}"'
+    assert [hit.offset_chars for hit in all_hits(view, f'{NEEDLE}"')] == [len('[pdf: 1 page]\n"')]
+    assert whole_text(view, "m:a") == f'[pdf: 1 page]\n"{NEEDLE}"'
     assert view.items().items[0].chars == len(whole_text(view, "m:a"))
 
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from app.disk import make_private_folder
 from app.domain.errors import StaleItem
 from app.domain.rows import Batch, Boundary, Flag, Row, TextPart, ToolPart
-from app.domain.windows import Filters, View
+from app.domain.text import Utf16Text, utf16_units
+from app.domain.windows import Filters, SearchHit, View
 from app.history.codec import encode_row
 from app.history.files import ChatFiles
 from app.history.folding import fold_char
@@ -135,7 +136,7 @@ def test_every_good_row_is_listed_once_in_both_directions(
     for item in oldest:
         assert len(item.ref) <= 40
         assert looker.item(item.ref) == item
-        assert item.chars == len(whole_text(looker, item.ref, limit_chars=3))
+        assert item.chars == utf16_units(whole_text(looker, item.ref, limit_chars=3))
         assert len(item.preview) <= 200
         assert len(item.preview.splitlines()) <= 1
 
@@ -149,6 +150,11 @@ def test_pages_read_every_byte_once(tmp_path_factory: pytest.TempPathFactory, ar
         assert sum(page.bytes_read for page in pages if page.rows) == size
         found = search_pages(view_of(files), "a", recent_first=recent_first, limit=10_000)
         assert sum(page.bytes_read for page in found if page.rows) == size
+
+
+def said_at(view: HistoryView, hit: SearchHit) -> str:
+    """Return what stands in the item's text where a hit says it does."""
+    return Utf16Text(whole_text(view, hit.item.ref)).piece(hit.offset_chars, hit.length_chars)[0]
 
 
 def brute_force(text: str, query: str) -> list[int]:
@@ -209,18 +215,14 @@ def test_a_search_finds_what_a_search_by_hand_finds(
 
     hits = all_hits(view, query, recent_first=recent_first, limit=limit)
 
-    found = [
-        (hit.item.offset, whole_text(view, hit.item.ref)[hit.offset_chars : hit.offset_chars + len(query)])
-        for hit in hits
-    ]
+    found = [(hit.item.offset, said_at(view, hit)) for hit in hits]
     assert sorted(found) == sorted(expected)
     order = [offset for offset, _ in found]
     assert order == sorted(order, reverse=recent_first)
     for hit in hits:
         assert len(hit.snippet) <= 500
         assert hit.snippet[hit.start : hit.start + hit.length] == "".join(
-            " " if char in "\n\r\v\f\x85\u2028\u2029" else char
-            for char in whole_text(view, hit.item.ref)[hit.offset_chars : hit.offset_chars + len(query)]
+            " " if char in "\n\r\v\f\x85\u2028\u2029" else char for char in said_at(view, hit)
         )
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from app.budget.tokens import TokenCounter
 from app.domain.ids import new_id
 from app.domain.rows import Flag, ReasoningPart, TextPart
+from app.domain.text import utf16_units
 from app.domain.windows import Filters, HistoryItem, Mark, View
 from app.history.cursor import NOTHING_READ, Scope
 from app.history.files import ChatFiles
@@ -142,12 +143,12 @@ async def test_pieces_of_a_message_join_to_its_text_whatever_the_caps(
         )
         size = len(json.dumps(piece, ensure_ascii=False, separators=(",", ":")).encode())
         assert size <= MAX_RESULT_BYTES
-        assert piece["total_chars"] == len(text)
+        assert piece["total_chars"] == utf16_units(text)
         joined += piece["text"]
         if "next_offset_chars" not in piece:
             break
         at = piece["next_offset_chars"]
-        assert at == len(joined)
+        assert at == utf16_units(joined)
     assert joined == text
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from app.budget.tokens import TokenCounter
 from app.domain.errors import HistoryChanged
+from app.domain.text import Utf16Text, utf16_units
 from app.domain.windows import HistoryItem, ItemText, Mark, Skipped
 from app.history.cursor import NOTHING_READ, Cursors, Progress, Scope
 from app.history.cursor_key import CursorKey
@@ -183,11 +184,12 @@ async def test_nothing_skipped_in_any_call_is_needed_to_have_read_everything(cur
 @given(text=_WILD.map(lambda text: text * 50), limit=_LIMITS, counts=st.booleans())
 def test_pieces_of_a_text_never_pass_the_cap_and_join_to_it(text: str, limit: int | None, counts: bool) -> None:
     counter = COUNTER if counts else NO_COUNTER
+    whole = Utf16Text(text)
     joined, at = "", 0
     while True:
-        shown = text[at : at + 8_000]
-        following = at + 8_000 if at + 8_000 < len(text) else None
-        answer = TextAnswer(ItemText(_item(), shown, at, following, len(text)), {}).fitted(_cap(limit, counter))
+        shown, begin, end = whole.piece(at, 8_000)
+        following = end if end < whole.units else None
+        answer = TextAnswer(ItemText(_item(), shown, begin, following, whole.units), {}).fitted(_cap(limit, counter))
         if answer is None:
             assert limit is not None
             assert limit < 2_048
@@ -196,8 +198,8 @@ def test_pieces_of_a_text_never_pass_the_cap_and_join_to_it(text: str, limit: in
         joined += str(answer["text"])
         if "next_offset_chars" not in answer:
             break
-        assert answer["next_offset_chars"] == len(joined) > at
-        at = len(joined)
+        assert answer["next_offset_chars"] == utf16_units(joined) > at
+        at = utf16_units(joined)
         if len(joined) > 2_000 and limit is not None:
             assert text.startswith(joined)
             return
