@@ -14,6 +14,7 @@ from app.ui.chat.accessible import announce, register, tell_reading_place
 from app.ui.chat.items import Item, SectionKind, Speaker
 from app.ui.chat.selection import item_text, selected_text
 from app.ui.chat.targets import Target, TargetId, TargetKind
+from app.ui.chat.tool_text import state_text, tool_name
 from app.ui.chat.transcript_canvas import TranscriptCanvas
 from app.ui.chat.transcript_model import Node
 from app.ui.theme import Theme
@@ -21,6 +22,7 @@ from app.ui.theme import Theme
 MARK_MS: Final = 4_000
 """How long an item is marked that was jumped to: nothing moves, so there must be time to see it."""
 _COPIED_MS: Final = 1_500
+_MOST_CALLS_SAID: Final = 3
 
 
 class TranscriptView(TranscriptCanvas):
@@ -239,5 +241,20 @@ class TranscriptView(TranscriptCanvas):
         text = self.tr("Reply finished, %1 words").replace("%1", self.locale().toString(words))
         if words == 1:
             text = self.tr("Reply finished, 1 word")
+        text = "; ".join([text, *self._calls_of_reply(node)])
         self.reply_announced.emit(text)
         announce(self, text)
+
+    def _calls_of_reply(self, node: Node) -> list[str]:
+        """Return which tools a reply has called and how that ended, in all of its steps up to this one."""
+        at = self.model.index_of(node)
+        first = at
+        while first > 0 and self.nodes[first].goes_on:
+            first -= 1
+        calls = [
+            section.tool for step in self.nodes[first : at + 1] for section in step.sections if section.tool is not None
+        ]
+        said = [f"{tool_name(tool)}: {state_text(tool)}" for tool in calls[:_MOST_CALLS_SAID]]
+        if len(calls) > _MOST_CALLS_SAID:
+            said.append(self.tr("more calls: %1").replace("%1", self.locale().toString(len(calls) - _MOST_CALLS_SAID)))
+        return said

@@ -272,4 +272,16 @@ def test_a_step_that_ends_with_a_call_is_not_announced_as_a_finished_reply(view:
     assert said == []
     view.append_item(Item("b", Speaker.ASSISTANT, "Model", sections=[_text("Found")], streaming=True))
     view.update_item(Item("b", Speaker.ASSISTANT, "Model", sections=[_text("Found it.")]))
-    assert said == ["Reply finished, 2 words"]
+    assert said == ["Reply finished, 2 words; session_history: done"], "the calls of all its steps are told with it"
+
+
+def test_only_the_first_of_many_calls_are_told_with_a_reply(view: TranscriptView) -> None:
+    said: list[str] = []
+    view.reply_announced.connect(said.append)
+    calls = [replace(DONE, call_id=f"c{number}", state="failed" if number else "done") for number in range(5)]
+    view.set_items([_item(_text("I look."), *calls)], more_above=False)
+    view.append_item(Item("b", Speaker.ASSISTANT, "Model", sections=[_text("Found")], streaming=True))
+    view.update_item(Item("b", Speaker.ASSISTANT, "Model", sections=[_text("Found it.")]))
+    assert len(said) == 1
+    assert said[0].startswith("Reply finished, 2 words; session_history: done; session_history: failed")
+    assert said[0].endswith("; more calls: 2")
