@@ -20,6 +20,7 @@ from app.domain.errors import StorageError
 from app.history.files import ChatFiles
 
 TAIL_BYTES: Final = 64 * 1024
+_MOST_EPOCH_BYTES: Final = 24
 TICK_NS: Final = 10_000_000
 """Within 10 ms two writes may leave the same time stamp."""
 COARSE_TICK_NS: Final = 2_000_000_000
@@ -75,7 +76,7 @@ def read_receipt(files: ChatFiles) -> Receipt | None:
         if state not in ("pending", "stable"):
             return None
         return Receipt(
-            epoch=str(raw["epoch"]),
+            epoch=_epoch(raw["epoch"]),
             state=state,
             chat=_stamp(raw["chat"]),
             archive=_stamp(raw["archive"]),
@@ -153,6 +154,13 @@ def tail_hash(files: ChatFiles) -> str:
         return hashlib.sha256(read_at(descriptor, size - start, start)).hexdigest()
     finally:
         os.close(descriptor)
+
+
+def _epoch(raw: object) -> str:
+    """Return the name of an epoch, which is as long as ours: cursors have room for no longer one."""
+    if not isinstance(raw, str) or not 0 < len(raw.encode()) <= _MOST_EPOCH_BYTES:
+        raise ValueError("no name of an epoch")
+    return raw
 
 
 def _stamp(raw: object) -> Stamp | None:

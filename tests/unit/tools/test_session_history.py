@@ -303,6 +303,18 @@ async def test_a_cursor_of_another_question_is_refused(chat: HistoryChat, change
     assert "hits" in await chat.call(**{**arguments, "limit": 25}, cursor=cursor)
 
 
+async def test_a_receipt_with_an_endless_epoch_breaks_no_listing(chat: HistoryChat) -> None:
+    for number in range(3):
+        chat.say(f"needle {number}")
+    receipt = chat.files.receipt
+    receipt.write_text(json.dumps(json.loads(receipt.read_text()) | {"epoch": "\u00e9" * 500}), "utf-8")
+    chat.forget()
+
+    found = await chat.all("hits", action="search", query="needle", limit=1)
+
+    assert [hit["item"] for hit in found] == ["#3", "#2", "#1"]
+
+
 async def test_a_cursor_and_an_item_of_another_chat_are_refused(chat: HistoryChat, tmp_path: Path) -> None:
     other = HistoryChat(tmp_path, "s2")
     for one in (chat, other):

@@ -123,3 +123,31 @@ def test_every_example_in_the_description_is_understood() -> None:
 
     assert [json.loads(example)["action"] for example in examples] == list(ACTIONS)
     assert all(parse(json.loads(example)).ignored == () for example in examples)
+
+
+def fits(value: object, schema: dict[str, Any]) -> bool:
+    """Whether a value is what a field of the schema says."""
+    kind = {"string": str, "integer": int, "boolean": bool}[schema["type"]]
+    if type(value) is not kind or value not in schema.get("enum", [value]):
+        return False
+    size = len(value) if isinstance(value, str) else value
+    least, most = (schema.get(name) for name in (("minLength", "maxLength") if kind is str else ("minimum", "maximum")))
+    return (least is None or size >= least) and (most is None or size <= most)
+
+
+def test_every_example_is_what_the_schema_says() -> None:
+    fields: dict[str, dict[str, Any]] = SPEC.input_schema["properties"]  # type: ignore[assignment]
+    calls = [json.loads(line.split("Example: ", 1)[1]) for line in SPEC.description.splitlines() if "Example: " in line]
+    in_fields = {
+        name: json.loads(schema["description"].split("Example: ", 1)[1])
+        for name, schema in fields.items()
+        if "Example: " in schema["description"]
+    }
+
+    assert len(in_fields) >= len(fields) - 3
+    for example in [*calls, in_fields]:
+        assert [name for name, value in example.items() if not fits(value, fields[name])] == []
+    for name, value in in_fields.items():
+        action = next(action for action, model in ACTIONS.items() if name in model.model_fields)
+        needed = {"search": {"query": "a"}, "read_item": {"item_id": "#1"}}.get(action, {})
+        assert getattr(parse({"action": action, **needed, name: value}).call, name) == value
