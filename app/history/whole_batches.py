@@ -37,8 +37,10 @@ class WholeBatches:
         run: list[tuple[Line, Batch]] = []
         wanted = batch.index if step < 0 else max(0, batch.count - batch.index)
         at = line.offset if step < 0 else line.offset + len(line.data) + 1
-        while len(run) < min(wanted, MAX_BATCH_ROWS + 1):
-            page = self._page(at, step, min(wanted, MAX_BATCH_ROWS + 1) - len(run))
+        most = min(wanted, MAX_BATCH_ROWS + 1)
+        while len(run) < most:
+            # What a row claims of its batch may be wrong: little is read until its neighbours say the same.
+            page = self._page(at, step, min(most - len(run), len(run) + 1))
             for found in page.lines:
                 other = _batch_of(found) if isinstance(found, Line) else None
                 if other is None or other.id != batch.id or other.index != batch.index + step * (len(run) + 1):
