@@ -210,9 +210,9 @@ def _is_plain_damage(entry: Entry) -> bool:
 
 def _damage_item(entries: list[DamagedEntry]) -> Item:
     """Return one notice for neighbouring damage."""
-    text = _tr("1 damaged row is kept on disk and not shown.")
+    text = _tr("1 damaged entry is kept on disk and not shown.")
     if len(entries) > 1:
-        text = _tr("{count} damaged rows are kept on disk and not shown.").format(count=len(entries))
+        text = _tr("{count} damaged entries are kept on disk and not shown.").format(count=len(entries))
     return _notice(f"{entries[0].file}-{entries[0].offset}", text)
 
 

@@ -24,6 +24,8 @@ MOST_COPIED_CHARS: Final = 2_000_000
 MOST_QUOTED_CHARS: Final = 10_000
 """A longer quotation would be a file rather than a message."""
 _READ_CHARS: Final = 200_000
+_LONG_EXPORT_BYTES: Final = 5_000_000
+"""Writing more than this takes longer than people wait without a word."""
 
 
 class HistoryCommands(QObject):
@@ -168,6 +170,8 @@ class HistoryCommands(QObject):
         self._tasks.spawn(self._export(session, window, path, kind), name="export a window")
 
     async def _export(self, session: str, window: WindowInfo, path: Path, kind: ExportKind) -> None:
+        if window.end - window.start > _LONG_EXPORT_BYTES:
+            self.told.emit(self.tr("Writing {name}…").format(name=path.name))
         try:
             report = await self._bridge.export_window(session, window.id, path, kind)
         except KnownError as error:
@@ -176,8 +180,8 @@ class HistoryCommands(QObject):
         self.told.emit(self._told_export(report, path))
 
     def _told_export(self, report: ExportReport, path: Path) -> str:
-        count = self.tr("{count} messages are saved in {name}.").format(count=number_text(report.rows), name=path.name)
-        words = self.tr("1 message is saved in {name}.").format(name=path.name) if report.rows == 1 else count
+        count = self.tr("{count} entries are saved in {name}.").format(count=number_text(report.rows), name=path.name)
+        words = self.tr("1 entry is saved in {name}.").format(name=path.name) if report.rows == 1 else count
         if not report.is_whole:
             left_out = report.damaged + report.oversized + report.missing
             many = self.tr("{count} could not be read; the file says which.").format(count=number_text(left_out))

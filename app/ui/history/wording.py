@@ -183,11 +183,11 @@ def skipped_words(skipped: Skipped, *, searched: bool) -> str:
     named = []
     if count := skipped.damaged:
         named.append(
-            _tr("1 damaged row") if count == 1 else _tr("{count} damaged rows").format(count=number_text(count))
+            _tr("1 damaged entry") if count == 1 else _tr("{count} damaged entries").format(count=number_text(count))
         )
     if count := skipped.oversized:
-        many = _tr("{count} rows that are too long to read").format(count=number_text(count))
-        named.append(_tr("1 row that is too long to read") if count == 1 else many)
+        many = _tr("{count} entries that are too long to read").format(count=number_text(count))
+        named.append(_tr("1 entry that is too long to read") if count == 1 else many)
     if count := skipped.blobs:
         many = _tr("{count} large texts that are kept apart").format(count=number_text(count))
         named.append(_tr("1 large text that is kept apart") if count == 1 else many)

@@ -156,7 +156,7 @@ def test_damaged_and_oversized_rows_are_named(hand: Hand, played: PlayedHistory)
     played.skipped = Skipped(oversized=2, damaged=1)
     hand.open()
     hand.until(lambda: hand.listed()[:2] == ["message 0", "message 1"])
-    assert hand.listed()[2:] == ["[Not listed: 1 damaged row, 2 rows that are too long to read.]"]
+    assert hand.listed()[2:] == ["[Not listed: 1 damaged entry, 2 entries that are too long to read.]"]
 
 
 def test_the_only_window_is_open_at_once_several_are_not(hand: Hand, played: PlayedHistory) -> None:
@@ -286,7 +286,7 @@ def test_nothing_found_says_what_was_searched(hand: Hand, played: PlayedHistory)
     hand.search("unheard of")
     assert "Nobody said “unheard of”" in hand.message()
     assert "Nothing found · all 400 bytes searched" in hand.status()
-    assert "Not searched: 2 damaged rows, 1 large text that is kept apart." in hand.status()
+    assert "Not searched: 2 damaged entries, 1 large text that is kept apart." in hand.status()
 
 
 def test_a_search_is_stopped_and_goes_on_where_it_was(hand: Hand, played: PlayedHistory) -> None:

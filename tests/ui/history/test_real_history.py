@@ -196,7 +196,7 @@ def test_a_window_is_exported_to_where_the_person_says(
     dialog.fileSelected.emit(str(path))
     dialog.close()
     history.until(history.window.toast.isVisible)
-    assert history.window.toast._text.text() == f"20 messages are saved in out.{suffix}."
+    assert history.window.toast._text.text() == f"20 entries are saved in out.{suffix}."
     text = path.read_text("utf-8")
     assert "Question 9 about food" in text
     assert suffix == "md" or json.loads(text)
@@ -328,9 +328,11 @@ def test_damage_is_named_and_the_rest_is_there(writer: ChatWriter, history: Hist
     writer.write(Written("", [("user", "after it")]))
     panel = history.open_history()
     history.until(lambda: "after it" in _listed(panel))
-    history.until(lambda: _listed(panel)[-1].startswith("Not listed: 1 damaged row, 1 row that is too long to read."))
+    history.until(
+        lambda: _listed(panel)[-1].startswith("Not listed: 1 damaged entry, 1 entry that is too long to read.")
+    )
     _search(history, "hotels")
-    assert "Not searched: 1 row that is too long to read." in panel.status.text.text()
+    assert "Not searched: 1 entry that is too long to read." in panel.status.text.text()
 
 
 def test_a_disk_that_refuses_is_told_and_tried_again(four_windows: ChatWriter, history: HistoryDesk) -> None:

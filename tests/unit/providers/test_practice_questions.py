@@ -61,7 +61,7 @@ ASKED = [
     ("backup", "I'm getting a new laptop, how do I take my chats with me?"),
     ("move-data", "i'd like to keep my chats on an external drive"),
     ("in-use", "why is this chat read only?"),
-    ("damaged-rows", 'what does "1 damaged row" mean?'),
+    ("damaged-rows", 'what does "1 damaged entry" mean?'),
     ("disk-full", "it couldn't save my message because the disk is full"),
     ("errors", "I got a weird error, what does it mean"),
     ("privacy", "is there any tracking or telemetry"),

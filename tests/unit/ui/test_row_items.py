@@ -136,9 +136,9 @@ def test_damage_is_shown_in_its_place() -> None:
         DamagedEntry("chat", 20, 3 * 2**20, "too long", is_oversized=True),
     ]
     _, damaged, oversized = items_of(entries, name)
-    assert [section.text for section in damaged.sections] == ["2 damaged rows are kept on disk and not shown."]
+    assert [section.text for section in damaged.sections] == ["2 damaged entries are kept on disk and not shown."]
     (single,) = items_of([DamagedEntry("chat", 10, 5, "not JSON")], name)
-    assert [section.text for section in single.sections] == ["1 damaged row is kept on disk and not shown."]
+    assert [section.text for section in single.sections] == ["1 damaged entry is kept on disk and not shown."]
     assert "3.0 MB" in oversized.sections[0].text
 
 
