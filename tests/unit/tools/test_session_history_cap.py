@@ -14,6 +14,13 @@ class OneTokenAByte:
         return len(text.encode("utf-8"))
 
 
+class HalfATokenAByte:
+    """As most texts are."""
+
+    def count_text(self, text: str, encoding: str) -> int:
+        return len(text.encode("utf-8")) // 2
+
+
 class NoneAtAll:
     """Must not be asked."""
 
@@ -44,3 +51,6 @@ def test_an_eighth_of_the_window_fits_and_not_one_token_more() -> None:
     cap = Cap.of(ToolContext("s1", limit=8_000, factor=2.0), OneTokenAByte())
     assert cap.holds(of_bytes(500, "a"))
     assert not cap.holds(of_bytes(501, "a"))
+    cap = Cap.of(ToolContext("s1", limit=8_000, factor=1.0), HalfATokenAByte())
+    assert cap.holds(of_bytes(2_001, "a"))
+    assert not cap.holds(of_bytes(2_002, "a"))
