@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication
 
 from app.aio import TaskSet
@@ -68,6 +69,7 @@ async def test_a_history_that_is_rewritten_is_searched_again_from_its_end(qapp: 
     assert search.problem == ""
     assert len(search.hits) == len(set(search.hits)) == 30
     search.deleteLater()
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 async def test_a_history_that_never_holds_still_is_told(qapp: QApplication) -> None:
@@ -80,6 +82,7 @@ async def test_a_history_that_never_holds_still_is_told(qapp: QApplication) -> N
     assert "changed all the time" in search.problem
     assert history.rewrites > 900
     search.deleteLater()
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 @pytest.mark.parametrize("late", [None, HistoryChanged("rewritten"), KnownError("refused")])
@@ -99,3 +102,4 @@ async def test_what_comes_late_for_an_older_text_counts_no_more(qapp: QApplicati
     assert search.problem == ""
     assert [hit.row_id for hit in search.hits] == ["row8"]
     search.deleteLater()
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)

@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import replace
 
 import pytest
+from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication
 
 from app.aio import TaskSet
@@ -43,3 +44,4 @@ async def test_what_has_moved_is_read_all_the_same(qapp: QApplication, *, has_nu
     assert [piece.text for piece in reading.pieces] == ["what was said"]
     assert failed == []
     reading.deleteLater()
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
