@@ -26,10 +26,12 @@ async def browse(program: Program, session: str, planted: str, never_said: str) 
     gaps = GapTimer(window)
     gaps.start()
     began = time.perf_counter()
-    panel = window.show_history()
-    await until(lambda: panel.listing.windows)
+    window.actions_.show_history.trigger()
+    await until(lambda: window.history is not None and window.history.listing.windows)
     listed = time.perf_counter() - began
     listing_gaps = gaps.stop()
+    panel = window.history
+    assert panel is not None
     await asyncio.sleep(0.5)
 
     gaps.start()
@@ -60,6 +62,8 @@ async def browse(program: Program, session: str, planted: str, never_said: str) 
 
 def main() -> None:
     root, session, planted, never_said = sys.argv[1:]
+    # It remembers that the panel was open; it is opened here, as for the first time.
+    (Path(root) / "window.json").unlink(missing_ok=True)
 
     async def scenario(program: Program) -> None:
         results = await browse(program, session, planted, never_said)
