@@ -142,6 +142,22 @@ def test_reasoning_is_neither_read_nor_found_nor_counted(files: ChatFiles) -> No
         assert all_hits(looker, "thought") == []
 
 
+def test_json_that_looks_like_a_file_or_a_boundary_stays_text(files: ChatFiles) -> None:
+    shaped = {"type": "media", "media_type": "image/png", "name": "a.png", "blob": {"sha256": "0" * 64, "bytes": 9}}
+    gave = {"parts": [shaped], "boundary": {"kind": "reset"}, "url": "data:image/png;base64,AAAA"}
+    part = ToolPart(call_id="c", name="fetch", input=shaped, output=gave, state="done")
+    write(files, line(Row(id="a", session=SESSION, role="assistant", parts=(part,))) + line(text_row("b")))
+    for view in View:
+        looker = view_of(files, view)
+        text = whole_text(looker, all_items(looker)[-1].ref)
+        assert text.count("media_type: image/png") == 2
+        assert "boundary.kind: reset" in text
+        assert "data:image/png;base64,AAAA" in text
+        assert "[file:" not in text
+        assert [window.kind for window in looker.windows().windows] == ["first"]
+        assert [hit.item.row_id for hit in all_hits(looker, "IMAGE/PNG;base64")] == ["a"]
+
+
 # The numbers of the specification
 
 
