@@ -120,3 +120,13 @@ def test_the_boundary_that_sets_the_floor_is_compared_at_each_use(files: ChatFil
     again = keeper.advance()
     assert isinstance(again, WindowsIndex)
     assert [window.kind for window in again.windows] == ["first", "unknown", "rollover"]
+
+
+@pytest.mark.parametrize(("replies", "title"), [(49, "text of asked"), (50, "")])
+def test_a_title_is_looked_for_in_50_rows_of_a_window(files: ChatFiles, replies: int, title: str) -> None:
+    store = open_store(files)
+    rows = [*(text_row(f"a{number}", role="assistant") for number in range(replies)), text_row("asked")]
+    for last_seq, row in enumerate(rows):
+        store.append([row], expected_last_seq=last_seq)
+    (window,) = built(files).windows
+    assert (window.title, window.rows) == (title, replies + 1)
