@@ -325,6 +325,7 @@ class HistoryPanel(QWidget):
         if self.reader.isVisibleTo(self):
             # It would show something that is in no list any more.
             self._hide_reader()
+        self.timeline.select("")
         self.searching.start(self.session, query, filters)
 
     @Slot()

@@ -264,7 +264,9 @@ def test_hits_stand_under_their_windows_newest_first(hand: Hand, played: PlayedH
     played.add_window("first", [("user", "the golden temple"), ("assistant", "no"), ("user", "a temple again")])
     played.add_window("rollover", [("user", "Temple?")])
     hand.open()
+    hand.qtbot.mouseClick(hand.panel.timeline, Qt.MouseButton.LeftButton, pos=QPoint(10, 12))
     hand.search("temple")
+    assert hand.panel.timeline._current == "", "no window is looked at any more"
     model = hand.panel._hits_model
     assert [str(model.data(model.index(row, 0))) for row in range(2)] == [
         "Window 2, now, 1 hit",
