@@ -8,7 +8,7 @@ from typing import Final
 
 ENOUGH: Final = 0.65
 """A likeness from which on a message counts as asking a topic's question; tuned on the table of the tests."""
-WORTH_SUGGESTING: Final = 0.42
+WORTH_SUGGESTING: Final = 0.4
 """A likeness from which on a topic is offered when none is close enough."""
 MAX_SUGGESTIONS: Final = 3
 MAX_QUESTION_CHARS: Final = 600
