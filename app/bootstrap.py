@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,6 +29,7 @@ from app.ui.single_instance import InstanceServer, ask_running_instance
 
 if TYPE_CHECKING:  # Built on the engine's thread after the first paint: it loads pydantic.
     from app.domain.events import Emit
+    from app.history.cursor import Cursors
     from app.history.files import ChatFiles
     from app.session.manager import SessionManager
     from app.tools.base import Tool
@@ -141,8 +143,6 @@ class Program:
 def make_manager(options: Options, emit: "Emit", on_failure: OnFailure, log_: Log) -> "SessionManager":
     """Build everything below the interface. Runs on the engine's thread."""
     from app.budget.tokens import TokenCounter
-    from app.history.cursor import Cursors
-    from app.history.cursor_key import CursorKey
     from app.history.library import Library
     from app.providers.practice.provider import PracticeProvider
     from app.providers.registry import Registry
@@ -151,7 +151,6 @@ def make_manager(options: Options, emit: "Emit", on_failure: OnFailure, log_: Lo
     from app.session.manager import SessionManager
     from app.settings.key_store import KeyringStore
     from app.settings.secrets import Secrets
-    from app.tools.session_history import SessionHistoryTool
 
     counter = TokenCounter()
     practice = PracticeProvider(counter, words_per_second=options.words_per_second)
@@ -163,10 +162,19 @@ def make_manager(options: Options, emit: "Emit", on_failure: OnFailure, log_: Lo
     connections = Connections(
         options.data_dir, registry=registry, built_in=[practice], secrets=secrets, emit=emit, clock=clock, tasks=tasks
     )
-    cursors = Cursors(CursorKey(options.data_dir / "cursor.key"))
+
+    @cache
+    def cursors() -> "Cursors":
+        from app.history.cursor import Cursors
+        from app.history.cursor_key import CursorKey
+
+        return Cursors(CursorKey(options.data_dir / "cursor.key"))
 
     def make_tools(files: "ChatFiles", session: str) -> "tuple[Tool, ...]":
-        return (SessionHistoryTool(files, session=session, cursors=cursors, counter=counter, clock=clock),)
+        # Asked for by the first turn, not at the start.
+        from app.tools.session_history import SessionHistoryTool
+
+        return (SessionHistoryTool(files, session=session, cursors=cursors(), counter=counter, clock=clock),)
 
     env = SessionEnv(
         providers=registry,

@@ -3,13 +3,17 @@
 Needs no lease and writes nothing of a chat but its index.
 """
 
+from __future__ import annotations
+
 from collections import OrderedDict
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from app.aio import run_blocking
 from app.domain.windows import Filters, HistoryItem, ItemsPage, ItemText, Mark, SearchPage, View, WindowsPage
 from app.history.library import Library
-from app.history.view import HistoryView
+
+if TYPE_CHECKING:
+    from app.history.view import HistoryView
 
 KEPT_VIEWS: Final = 8
 
@@ -51,6 +55,9 @@ class HistoryBrowser:
     async def _view(self, session: str) -> HistoryView:
         view = self._views.get(session)
         if view is None:
+            # Loaded when somebody looks back for the first time.
+            from app.history.view import HistoryView
+
             files = await run_blocking(self._library.files, session)
             view = self._views[session] = HistoryView(files, session=session, view=View.PERSON)
             if len(self._views) > KEPT_VIEWS:

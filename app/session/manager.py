@@ -3,12 +3,14 @@
 Lives on the engine's loop. See ADR-0002.
 """
 
+from __future__ import annotations
+
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from app.aio import run_blocking
 from app.domain.chat_search import ChatSearchCursor, ChatSearchPage
@@ -18,21 +20,22 @@ from app.domain.events import ChatChanged
 from app.domain.exports import ExportKind, ExportReport
 from app.domain.models import ModelCard
 from app.domain.rows import MediaPart
-from app.exchange.window_file import write_window
-from app.exchange.window_rows import Heading
 from app.history.blobs import Blobs
 from app.history.library import Library
 from app.history.reader import HistoryReader
 from app.history.sidecars import Draft
 from app.history.stretch import Edge, Stretch, read_around, read_newer, read_older
 from app.session.aside import Aside
-from app.session.branching import Branching
 from app.session.browser import HistoryBrowser
-from app.session.chat_search import ChatSearch
 from app.session.connections import Connections
 from app.session.env import SessionEnv
 from app.session.inputs import DraftContent, Input, NewFile, Outcome
 from app.session.worker import OpenedChat, Worker
+
+if TYPE_CHECKING:
+    from app.exchange.window_rows import Heading
+    from app.session.branching import Branching
+    from app.session.chat_search import ChatSearch
 
 
 class SessionManager:
@@ -42,14 +45,26 @@ class SessionManager:
         self.connections = connections
         self.browser = HistoryBrowser(library)
         self._aside = Aside(env.tasks)
-        self._branching = Branching(env, library, self._aside)
-        self._chat_search = ChatSearch(library)
         self._env = env
         self._library = library
         self._workers: dict[str, Worker] = {}
         self._locks: dict[str, _ChatLock] = {}
         self._shown: set[str] = set()
         self._making = asyncio.Lock()
+
+    # What few sessions need is imported when it is.
+
+    @cached_property
+    def _branching(self) -> Branching:
+        from app.session.branching import Branching
+
+        return Branching(self._env, self._library, self._aside)
+
+    @cached_property
+    def _chat_search(self) -> ChatSearch:
+        from app.session.chat_search import ChatSearch
+
+        return ChatSearch(self._library)
 
     async def list_models(self) -> tuple[ModelCard, ...]:
         """Return every model on offer; the first is the one new chats get."""
@@ -193,6 +208,8 @@ class SessionManager:
 
         Raises ChatNotFound, StorageError, HistoryChanged; what was there is kept then.
         """
+        from app.exchange.window_file import write_window
+
         reader = await self._reader(session)
         try:
             heading = await self._heading(session, window_id)
@@ -209,6 +226,8 @@ class SessionManager:
         window = next((window for window in page.windows if window.id == window_id), None)
         if window is None:
             raise StorageError("This window is not in the chat any more.")
+        from app.exchange.window_rows import Heading
+
         summary = await run_blocking(self._library.summary, session)
         return Heading(summary, window, exported=self._env.clock.now())
 

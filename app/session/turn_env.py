@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from functools import cached_property
 
 from app.aio import run_blocking
 from app.domain.chats import TurnState
@@ -16,6 +17,7 @@ from app.history.store import Store
 from app.session.draft import DraftFile
 from app.session.env import SessionEnv
 from app.session.state import SessionState
+from app.tools.base import Tool
 
 
 class TurnEnv:
@@ -29,8 +31,12 @@ class TurnEnv:
         self.store = Store(files, session=session, new_id=env.new_id)
         self.partial = PartialFile(files)
         self.draft = DraftFile(files)
-        self.tools = env.make_tools(files, session)
         self._saving_meta = asyncio.Lock()
+
+    @cached_property
+    def tools(self) -> tuple[Tool, ...]:
+        """What models may be offered in this chat. Made for the first turn: it loads much."""
+        return self.env.make_tools(self.files, self.session)
 
     def enter(self, state: TurnState) -> None:
         """Take and tell a new turn state."""
