@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Final, NamedTuple
 
+from app.domain.text import one_line
+
 _INDENT: Final = "  "
 _MOST_DEPTH: Final = 20
 _MOST_PARSED: Final = 262_144
@@ -67,7 +69,8 @@ def _lines(value: object, indent: str, depth: int, most_chars: int) -> Iterator[
             yield indent + ("…" if value else "–")
         case Mapping():
             for key, each in value.items():
-                yield from _entry(f"{indent}{str(key)[:most_chars]}:", each, indent + _INDENT, depth, most_chars)
+                name = one_line(str(key)[:most_chars], most_chars=most_chars)
+                yield from _entry(f"{indent}{name}:", each, indent + _INDENT, depth, most_chars)
         case list():
             for each in value:
                 yield from _item(each, indent, depth, most_chars)

@@ -21,6 +21,10 @@ def test_a_value_is_lines_of_key_and_value() -> None:
     )
 
 
+def test_a_key_keeps_to_its_line() -> None:
+    assert _read({"two\nlines": 1, "\n": None}).text == "two lines: 1\n: –"
+
+
 def test_entries_of_a_list_have_a_dash_and_keep_their_line_ends() -> None:
     value = [{"item": "#5", "text": "two\nlines"}, 7, ["a"]]
     assert _read(value).text == "- item: #5\n  text:\n    two\n    lines\n- 7\n- - a"
