@@ -6,6 +6,7 @@ See context-windows.md, 4. Nothing depends on it having happened.
 import asyncio
 import logging
 from collections.abc import Callable
+from typing import Final
 
 from app.aio import run_blocking, run_to_end
 from app.domain.errors import StorageError
@@ -15,6 +16,9 @@ from app.history.store import Store
 from app.session.env import SessionEnv
 
 log = logging.getLogger(__name__)
+
+PAUSE_SECONDS: Final = 0.01
+"""Between two pieces, each of which takes one or two thousandths of a second."""
 
 
 class Archiver:
@@ -54,6 +58,8 @@ class Archiver:
                 if not await run_to_end(piece, self._env.tasks, name=f"archive a piece of {self._session}"):
                     self._is_due = False
                     return
+                # Python runs one thread at a time: the window that is being opened must not share it half and half.
+                await asyncio.sleep(PAUSE_SECONDS)
         except StorageError as error:
             # The chat is whole as it is; the next turn or the next opening tries again.
             log.info("%s can't be archived now: %s", self._session, error)
