@@ -151,6 +151,8 @@ def make_manager(options: Options, emit: "Emit", on_failure: OnFailure, log_: Lo
     from app.session.manager import SessionManager
     from app.settings.key_store import KeyringStore
     from app.settings.secrets import Secrets
+    from app.tools.base import LateTool
+    from app.tools.history_schema import SPEC
 
     counter = TokenCounter()
     practice = PracticeProvider(counter, words_per_second=options.words_per_second)
@@ -171,10 +173,12 @@ def make_manager(options: Options, emit: "Emit", on_failure: OnFailure, log_: Lo
         return Cursors(CursorKey(options.data_dir / "cursor.key"))
 
     def make_tools(files: "ChatFiles", session: str) -> "tuple[Tool, ...]":
-        # Asked for by the first turn, not at the start.
-        from app.tools.session_history import SessionHistoryTool
+        def make() -> "Tool":
+            from app.tools.session_history import SessionHistoryTool
 
-        return (SessionHistoryTool(files, session=session, cursors=cursors(), counter=counter, clock=clock),)
+            return SessionHistoryTool(files, session=session, cursors=cursors(), counter=counter, clock=clock)
+
+        return (LateTool(SPEC, make),)
 
     env = SessionEnv(
         providers=registry,

@@ -1,8 +1,8 @@
 """What every tool is: what a model is told of it, and how it is run."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from app.domain.models import DEFAULT_ENCODING, UNKNOWN_FACTOR
 from app.domain.request import ToolSpec
@@ -43,3 +43,17 @@ class Tool(Protocol):
         Cancellation leaves nothing half done.
         """
         ...
+
+
+class LateTool:
+    """A tool that is made at its first call; until then only what a model is told of it is loaded."""
+
+    def __init__(self, spec: ToolSpec, make: Callable[[], Tool]) -> None:
+        self.spec: Final = spec
+        self._make = make
+        self._made: Tool | None = None
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
+        """See `Tool.run`."""
+        self._made = self._made or self._make()
+        return await self._made.run(arguments, context)

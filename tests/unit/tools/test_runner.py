@@ -7,7 +7,7 @@ import pytest
 from app.domain.errors import StorageError
 from app.domain.rows import Row, ToolPart
 from app.history.codec import decode_line, encode_row
-from app.tools.base import ToolContext, ToolOutcome
+from app.tools.base import LateTool, ToolContext, ToolOutcome
 from app.tools.runner import BROKEN_TOOL, NO_SUCH_TOOL, CallResult, ToolRunner
 from tests.fakes.scripted import Hold, ScriptedTool
 
@@ -84,3 +84,21 @@ async def test_a_cancellation_reaches_the_tool_and_is_not_swallowed() -> None:
     with pytest.raises(asyncio.CancelledError):
         await running
     assert tool.cancelled == 1
+
+
+async def test_a_late_tool_is_made_at_its_first_call_and_only_once() -> None:
+    tool = ScriptedTool(script=[ToolOutcome("one"), ToolOutcome("two")])
+    made: list[ScriptedTool] = []
+
+    def make() -> ScriptedTool:
+        made.append(tool)
+        return tool
+
+    late = LateTool(tool.spec, make)
+    assert (late.spec, made) == (tool.spec, [])
+    runner = ToolRunner([late])
+    assert [await runner.run("look", {}, CONTEXT) for _ in range(2)] == [
+        CallResult("done", "one"),
+        CallResult("done", "two"),
+    ]
+    assert made == [tool]
