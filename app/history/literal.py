@@ -1,20 +1,17 @@
 """Searching rows for a text, whatever its case: first in the bytes of lines, then in what the rows say.
 
 The search in bytes never misses, and seldom calls for a row in vain; only rows it has let through need
-decoding. A hit is only what `find` says. See context-windows.md, 6 and 7.
+decoding. A hit is only what `spans` says. See context-windows.md, 6 and 7.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
-from app.domain.rows import Row, TextPart, ToolPart
 from app.domain.text import clean_text
 from app.history.codec import encode_json
 from app.history.folding import fold, variants
 from app.history.needles import BytePattern, Needle, one_of
 
-MAX_HITS_PER_ROW: Final = 100
 CHUNK_CHARS: Final = 256 * 1024
 """A long text is looked through in pieces, so that other threads get their turn."""
 _NEEDLE_CHARS: Final = 64
@@ -24,27 +21,6 @@ _LOOKED_AT: Final = 1_024
 """Where in a query its rarest characters are looked for."""
 _FREQUENT: Final = " etaoinsrhldcum"
 """What texts are full of; a needle that begins with it is found slowly."""
-
-Place = Literal["text", "input", "output"]
-
-
-@dataclass(frozen=True, slots=True)
-class Leaf:
-    """A text of a row: the position of its part, where in that part it is, and its number among the texts there."""
-
-    part: int
-    place: Place
-    number: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """Where a query stands in a leaf: from `start` to before `end`, in characters (code points)."""
-
-    leaf: Leaf
-    start: int
-    end: int
 
 
 class LiteralQuery:
@@ -71,16 +47,6 @@ class LiteralQuery:
         """Whether the plain text in `data` may say the query; False is certain."""
         return self._in_text.may_match(data)
 
-    def find(self, row: Row, *, limit: int = MAX_HITS_PER_ROW) -> tuple[Hit, ...]:
-        """Return at most `limit` hits that don't overlap, in the order of the row."""
-        hits: list[Hit] = []
-        for leaf in leaves(row):
-            for start, end in self.spans(leaf.text):
-                if len(hits) >= limit:
-                    return tuple(hits)
-                hits.append(Hit(leaf, start, end))
-        return tuple(hits)
-
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield begin and end of every hit in `text`, in characters; none overlaps another."""
         size = len(self._folded)
@@ -92,33 +58,6 @@ class LiteralQuery:
                 behind = first + start + size
                 yield first + start, behind
                 start = folded.find(self._folded, start + size)
-
-
-def leaves(row: Row) -> Iterator[Leaf]:
-    """Yield what of a row is searched: its texts, and every string in what tools were given and gave back.
-
-    Names of fields aren't, nor is reasoning.
-    """
-    for position, part in enumerate(row.parts):
-        if isinstance(part, TextPart):
-            yield Leaf(position, "text", 0, part.text)
-        elif isinstance(part, ToolPart):
-            for number, text in enumerate(_strings(part.input)):
-                yield Leaf(position, "input", number, text)
-            for number, text in enumerate(_strings(part.output)):
-                yield Leaf(position, "output", number, text)
-
-
-def _strings(value: object) -> Iterator[str]:
-    waiting = [value]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, str):
-            yield item
-        elif isinstance(item, dict):
-            waiting.extend(reversed(item.values()))
-        elif isinstance(item, list | tuple):
-            waiting.extend(reversed(item))
 
 
 def _needle_in(folded: str) -> str:

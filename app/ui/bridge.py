@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from app.domain.exports import ExportKind, ExportReport
     from app.domain.models import ModelCard
     from app.domain.rows import MediaPart
-    from app.domain.windows import Filters, HistoryItem, ItemsPage, ItemText, Mark, SearchPage, WindowsPage
+    from app.domain.windows import Filters, ItemsPage, ItemText, Mark, SearchPage, WindowsPage
     from app.history.stretch import Edge, Stretch
     from app.session.browser import HistoryBrowser
     from app.session.connections import Connections
@@ -257,10 +257,6 @@ class Bridge(QObject):
                 session, query, mark, filters=filters, recent_first=recent_first, limit=limit
             )
         )
-
-    async def history_item(self, session: str, ref: str) -> HistoryItem | None:
-        """Return one item; None if it is gone. Raises StaleItem."""
-        return await self._browse(lambda browser: browser.item(session, ref))
 
     async def read_history_item(
         self, session: str, ref: str, *, offset_chars: int = 0, limit_chars: int = 16_000

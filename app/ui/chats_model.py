@@ -70,11 +70,6 @@ class ChatsModel(QAbstractListModel):
             self._words = words
             self._rebuild()
 
-    @property
-    def is_filtered(self) -> bool:
-        """Whether chats may be left out of the list."""
-        return bool(self._words)
-
     def put_chat(self, chat: ChatSummary) -> None:
         """Add a chat or show what changed of it."""
         before = self._chats.get(chat.id)

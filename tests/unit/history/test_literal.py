@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from app.domain.rows import MediaPart, ReasoningPart, Row, TextPart, ToolPart
 from app.history.codec import decode_line, encode_row
 from app.history.folding import fold, fold_char, variants
-from app.history.literal import CHUNK_CHARS, MAX_HITS_PER_ROW, LiteralQuery, leaves
+from app.history.literal import CHUNK_CHARS, LiteralQuery
+from tests.unit.history.leaves import MAX_HITS_PER_ROW, find, leaves
 
 EVERY_CHARACTER = "".join(chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code <= 0xDFFF)
 CASED = sorted(
@@ -89,7 +90,7 @@ def test_hits_are_those_of_a_search_by_hand_and_no_line_is_missed(
         line = write(row_of(any_variant(data, text)))
         row = decoded(line)
         expected = brute_force(next(leaves(row)).text, query.text)
-        hits = query.find(row)
+        hits = find(query, row)
         assert [hit.start for hit in hits if hit.leaf.place == "text"] == expected
         assert not hits or query.may_match(line)
         assert not hits or query.may_match(b'{"v":1}\n' + line + b'\n{"v":1}')
@@ -99,7 +100,7 @@ def test_hits_are_those_of_a_search_by_hand_and_no_line_is_missed(
 def test_any_query_finds_what_a_search_by_hand_finds(text: str, wanted: str) -> None:
     query = LiteralQuery(wanted)
     row = decoded(encode_row(row_of(text)))
-    assert [hit.start for hit in query.find(row)] == brute_force(next(leaves(row)).text, query.text)
+    assert [hit.start for hit in find(query, row)] == brute_force(next(leaves(row)).text, query.text)
 
 
 def test_every_cased_character_is_found_in_every_case() -> None:
@@ -109,7 +110,7 @@ def test_every_cased_character_is_found_in_every_case() -> None:
             row = row_of(f"-X{other}Y-")
             assert query.may_match(encode_row(row)), (char, other)
             assert query.may_match(foreign_plain(row)), (char, other)
-            assert len(query.find(row)) == 1, (char, other)
+            assert len(find(query, row)) == 1, (char, other)
 
 
 @pytest.mark.parametrize("write", WRITERS)
@@ -118,7 +119,7 @@ def test_escapes_of_any_writer_hide_nothing(write: Callable[[Row], bytes], wante
     line = write(row_of(f"<{wanted}>"))
     query = LiteralQuery(wanted)
     assert query.may_match(line)
-    assert [hit.start for hit in query.find(decoded(line)) if hit.leaf.place == "text"] == [1]
+    assert [hit.start for hit in find(query, decoded(line)) if hit.leaf.place == "text"] == [1]
 
 
 @pytest.mark.parametrize("first", range(0, len(CASED), 1000))
@@ -127,7 +128,7 @@ def test_a_long_query_in_many_alphabets_is_found_in_any_case(first: int) -> None
     for text in (wanted, fold(wanted), "".join(variants(char)[-1] for char in wanted)):
         row = row_of(text)
         assert LiteralQuery(wanted).may_match(encode_row(row))
-        assert len(LiteralQuery(wanted).find(row)) == 1
+        assert len(find(LiteralQuery(wanted), row)) == 1
 
 
 @given(data=st.data(), broken=st.binary(max_size=6), text=texts)
@@ -137,7 +138,7 @@ def test_bytes_that_are_no_text_hide_nothing(data: st.DataObject, broken: bytes,
     if not isinstance(row, Row) or not (leaf := next(leaves(row)).text):
         return
     query = LiteralQuery(any_variant(data, cut_from(data, leaf)))
-    assert query.find(row)
+    assert find(query, row)
     assert query.may_match(line)
 
 
@@ -149,7 +150,7 @@ def test_most_lines_without_the_query_are_passed_over() -> None:
 
 @pytest.mark.parametrize(("wanted", "text"), [("ss", "Straße"), ("i", "İ"), ("istanbul", "İSTANBUL"), ("fi", "ﬁ")])
 def test_what_only_full_folding_makes_equal_is_no_hit(wanted: str, text: str) -> None:
-    assert LiteralQuery(wanted).find(row_of(text)) == ()
+    assert find(LiteralQuery(wanted), row_of(text)) == ()
 
 
 def test_texts_and_strings_of_tools_are_searched_and_nothing_else() -> None:
@@ -167,29 +168,30 @@ def test_texts_and_strings_of_tools_are_searched_and_nothing_else() -> None:
         update={"parts": (ReasoningPart(text="needle"), TextPart(text="🦊 needle"), media, tool)}
     )
     found = [
-        (hit.leaf.part, hit.leaf.place, hit.leaf.number, hit.start, hit.end) for hit in LiteralQuery("needle").find(row)
+        (hit.leaf.part, hit.leaf.place, hit.leaf.number, hit.start, hit.end)
+        for hit in find(LiteralQuery("needle"), row)
     ]
     assert found == [(1, "text", 0, 2, 8), (3, "input", 0, 0, 6), (3, "input", 2, 0, 6), (3, "output", 0, 4, 10)]
 
 
 def test_rendered_json_is_not_searched() -> None:
     row = row_of("", {"a": "b"}, 'say "c"')
-    assert LiteralQuery('"a":').find(row) == ()
-    assert LiteralQuery('\\"c').find(row) == ()
-    assert len(LiteralQuery('"c"').find(row)) == 1
+    assert find(LiteralQuery('"a":'), row) == ()
+    assert find(LiteralQuery('\\"c'), row) == ()
+    assert len(find(LiteralQuery('"c"'), row)) == 1
 
 
 def test_deep_json_is_searched() -> None:
     value: object = "deep"
     for _ in range(5000):
         value = [value]
-    assert len(LiteralQuery("DEEP").find(row_of("", value))) == 1
+    assert len(find(LiteralQuery("DEEP"), row_of("", value))) == 1
 
 
 def test_hits_are_capped() -> None:
     row = row_of("a" * 1000)
-    assert len(LiteralQuery("A").find(row)) == MAX_HITS_PER_ROW
-    assert len(LiteralQuery("A").find(row, limit=3)) == 3
+    assert len(find(LiteralQuery("A"), row)) == MAX_HITS_PER_ROW
+    assert len(find(LiteralQuery("A"), row, limit=3)) == 3
 
 
 def test_a_query_without_text_is_refused() -> None:
