@@ -13,6 +13,8 @@ class TurnState(StrEnum):
     STREAMING = "streaming"
     CALLING = "calling"
     """A reply has ended; the tools it called run."""
+    ASKING = "asking"
+    """A tool waits for the person's permission."""
     SETTLING = "settling"
     WAITING = "waiting"
     """Between two tries of a step that failed."""
@@ -44,6 +46,14 @@ class ChatSummary:
     updated: datetime
     model: str
     pinned: bool = False
+    level: str = ""
+    """A `ThinkingLevel`; empty leaves it to the provider."""
+    profile: str = ""
+    """Id of the profile; empty for the one of new chats."""
+    folder: str = ""
+    """The folder that tools may work in; empty for none."""
+    grants: tuple[str, ...] = ()
+    """What is “always allowed in this chat”."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from app.domain.approvals import Question
     from app.domain.chats import Access, ChatSummary, TurnState
+    from app.domain.queue import QueueView
     from app.domain.rows import Row, ToolState
+    from app.domain.versions import Versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ class ReplyDelta(SessionEvent):
 
 @dataclass(frozen=True, slots=True)
 class ToolStarted(SessionEvent):
-    """A tool runs for the running reply, whose text has ended. Calls of a reply run one after another."""
+    """A tool runs for the running reply, whose text has ended. Calls that only read may run side by side."""
 
     row_id: str
     call_id: str
@@ -70,6 +73,53 @@ class ToolEnded(SessionEvent):
     state: ToolState
     output: object
     """A text or a JSON value; None if it gave nothing."""
+    seconds: float | None = None
+    """How long it took, the wait for a permission left out."""
+    diff: str = ""
+    """What was shown of a change, as a unified diff."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalAsked(SessionEvent):
+    """A call of the running reply waits for the person's permission; the other calls of the reply wait with it."""
+
+    row_id: str
+    call_id: str
+    name: str
+    arguments: Mapping[str, object]
+    question: Question
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalEnded(SessionEvent):
+    """The question is answered, or nobody waits for an answer any more."""
+
+    row_id: str
+    call_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueueChanged(SessionEvent):
+    """Other messages wait, or others than before; on disk already."""
+
+    queue: QueueView
+
+
+@dataclass(frozen=True, slots=True)
+class RowsCut(SessionEvent):
+    """Everything behind the row `after` (empty: everything there is) was cut off and is kept as a version.
+
+    What follows now is told next, as `RowsAppended`.
+    """
+
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class VersionsChanged(SessionEvent):
+    """All versions of the active window as they are now."""
+
+    versions: tuple[Versions, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,16 @@ class Abilities:
     reasons: bool | None = None
 
 
+class ThinkingLevel(StrEnum):
+    """How long a model may think before it answers; each provider has its own words for them."""
+
+    OFF = "off"
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    MAX = "max"
+
+
 @dataclass(frozen=True, slots=True)
 class Prices:
     """US dollars for a million tokens; None where nobody knows."""
@@ -55,6 +65,8 @@ class ModelCard:
     """Tokens of the model over tokens of `encoding` (context-windows.md, 8)."""
     abilities: Abilities = Abilities()
     prices: Prices = Prices()
+    levels: tuple[ThinkingLevel, ...] = ()
+    """Those it can be asked for, least first; without a choice the provider's own default holds."""
     provider_name: str = ""
     """Name of the endpoint, for people."""
     is_favourite: bool = False

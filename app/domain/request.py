@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from app.domain.models import ThinkingLevel
 from app.domain.rows import Row
 
 
@@ -29,6 +30,8 @@ class ModelRequest:
     their bytes in `files`.
     """
     max_tokens: int | None = None
+    level: ThinkingLevel | None = None
+    """One of the model's levels; None leaves it to the provider."""
     tools: tuple[ToolSpec, ...] = ()
     files: Mapping[str, bytes] = field(default_factory=dict)
     """Content of the media parts by SHA-256."""

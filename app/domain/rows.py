@@ -62,6 +62,10 @@ class RequestInfo(_Model):
     resolved_model: str | None = None
     thinking_level: str | None = None
     profile: str | None = None
+    instead_of: str | None = None
+    """`provider/model` that was asked first, if this one stepped in as the fallback; `instead_because` says why."""
+    instead_because: str | None = None
+    """`refusal` or `overloaded`."""
     system_tokens: TokenCount = None
     tools_tokens: TokenCount = None
     tools_hash: str | None = None
@@ -120,6 +124,10 @@ class ToolPart(_Model):
     input: Any = None
     state: ToolState = "pending"
     output: Any = None
+    seconds: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    """How long it took, the wait for a permission left out; None if it never ran to its end."""
+    diff: str | None = None
+    """What the person was shown of a change, as a unified diff; no model is sent it."""
     input_blob: Blob | None = None
     output_blob: Blob | None = None
 

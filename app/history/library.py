@@ -217,6 +217,10 @@ def summary_of(session: str, meta: SessionMeta) -> ChatSummary:
         updated=meta.updated,
         model=meta.model,
         pinned=meta.pinned,
+        level=meta.level,
+        profile=meta.profile,
+        folder=meta.folder,
+        grants=meta.grants,
     )
 
 

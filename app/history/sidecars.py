@@ -35,6 +35,14 @@ class SessionMeta(BaseModel):
     titled_by_user: bool = False
     model: str = ""
     """`provider/model`."""
+    level: str = ""
+    """A `ThinkingLevel`; empty leaves it to the provider."""
+    profile: str = ""
+    """Id of the profile; empty for the one of new chats."""
+    folder: str = ""
+    """The folder that tools may work in, as an absolute path; empty for none."""
+    grants: tuple[str, ...] = ()
+    """What is “always allowed in this chat”: scopes of questions."""
     pinned: bool = False
     created: ShownTime = Field(default_factory=lambda: datetime.now(UTC))
     updated: ShownTime = Field(default_factory=lambda: datetime.now(UTC))

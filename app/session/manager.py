@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from app.aio import run_blocking
+from app.domain.approvals import Verdict
 from app.domain.chat_search import ChatSearchCursor, ChatSearchPage
 from app.domain.chats import ChatSummary, DeletedChat
 from app.domain.errors import ChatInUse, HistoryChanged, StorageError
 from app.domain.events import ChatChanged
 from app.domain.exports import ExportKind, ExportReport
 from app.domain.models import ModelCard
+from app.domain.queue import QueuedMessage, When
 from app.domain.rows import MediaPart
 from app.history.blobs import Blobs
 from app.history.library import Library
@@ -29,7 +31,7 @@ from app.session.aside import Aside
 from app.session.browser import HistoryBrowser
 from app.session.connections import Connections
 from app.session.env import SessionEnv
-from app.session.inputs import DraftContent, Input, NewFile, Outcome
+from app.session.inputs import DraftContent, Input, NewFile, Outcome, QueueChange, UserInput
 from app.session.worker import OpenedChat, Worker
 
 if TYPE_CHECKING:
@@ -122,6 +124,23 @@ class SessionManager:
         """Start a turn; return once its row is on disk, or why there is none. Raises ChatNotFound."""
         return await (await self._worker(session)).send(item)
 
+    async def enqueue(self, session: str, message: UserInput, when: When) -> Outcome:
+        """Let a message wait for its turn, or send it at once if nothing runs. Raises ChatNotFound."""
+        return await (await self._worker(session)).enqueue(message, when)
+
+    async def change_queue(self, session: str, change: QueueChange) -> QueuedMessage | None:
+        """Change what waits, or what becomes of it; return the message concerned, None if it waits no longer.
+
+        Raises ChatInUse, ChatNotFound, StorageError; nothing changed then.
+        """
+        return await (await self._worker(session)).change_queue(change)
+
+    async def answer(self, session: str, call_id: str, verdict: Verdict) -> None:
+        """Answer the question of a call; harmless if nobody waits for it any more."""
+        worker = self._workers.get(session)
+        if worker is not None:
+            await worker.answer(call_id, verdict)
+
     async def save_owed(self, session: str) -> None:
         """Write the reply that the disk refused. Raises ChatNotFound, StorageError."""
         worker = await self._worker(session)
@@ -191,6 +210,25 @@ class SessionManager:
         self._env.providers.find(model)
         worker = await self._worker(session)
         return await worker.set_model(model)
+
+    async def set_level(self, session: str, level: str) -> ChatSummary:
+        """Choose how long the model thinks, from the next turn; empty leaves it to the provider. As `set_model`."""
+        return await (await self._worker(session)).set_level(level)
+
+    async def set_profile(self, session: str, profile: str) -> ChatSummary:
+        """Choose who answers, from the next turn; empty for the profile of new chats. As `set_model`."""
+        return await (await self._worker(session)).set_profile(profile)
+
+    async def set_folder(self, session: str, folder: str) -> ChatSummary:
+        """Attach a folder to the chat, none for an empty text; it takes back what was always allowed in the old one.
+
+        Raises KnownError if it can't be worked in; nothing changed then.
+        """
+        return await (await self._worker(session)).set_folder(folder)
+
+    async def revoke_grants(self, session: str) -> ChatSummary:
+        """Ask again from now on for everything that was always allowed in the chat. As `set_model`."""
+        return await (await self._worker(session)).revoke_grants()
 
     async def branch_chat(self, session: str, ref: str) -> ChatSummary:
         """Return a new chat with the history of `session` up to the message `ref`, its batch included.

@@ -4,15 +4,18 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from app.aio import run_blocking, run_to_end
 from app.disk import Stamp
+from app.domain.approvals import Verdict
 from app.domain.chats import Access, ChatSummary, TurnState
 from app.domain.errors import ChatInUse, ChatNotFound, DuplicateRow, ProviderError, StorageError
 from app.domain.events import AccessChanged, ChatChanged, ReplyUnsaved, RowsAppended, SessionBroke
+from app.domain.queue import QueuedMessage, QueueView, When
 from app.domain.rows import MediaPart, ReasoningPart, Row, TextPart, ToolPart
+from app.domain.versions import Versions
 from app.history.blobs import whole_row
 from app.history.files import ChatFiles
 from app.history.library import load_meta, peek_meta, summary_of
@@ -23,7 +26,17 @@ from app.history.stretch import Stretch, read_older
 from app.session.archiving import Archiver
 from app.session.attachments import keep
 from app.session.env import SessionEnv
-from app.session.inputs import DraftContent, Input, NewFile, Outcome, Refused, ResetContext
+from app.session.inputs import (
+    DraftContent,
+    Input,
+    NewFile,
+    Outcome,
+    QueueChange,
+    Refused,
+    ResetContext,
+    SwitchVersion,
+    UserInput,
+)
 from app.session.reset import newest_rows, reset_context, write_missing_reset
 from app.session.state import SessionState, newest_window, rows_of
 from app.session.turn import run_turn
@@ -53,6 +66,8 @@ class OpenedChat:
     unsaved: Row | None = None
     """A reply that the disk has refused so far, and why."""
     unsaved_reason: str = ""
+    queue: QueueView = field(default_factory=QueueView)
+    versions: tuple[Versions, ...] = ()
 
 
 class Worker:
@@ -246,6 +261,34 @@ class Worker:
         """Go on with another model from the next turn on. Raises ChatInUse, StorageError; nothing changed then."""
         return await self._change_meta(model=model)
 
+    async def set_level(self, level: str) -> ChatSummary:
+        """Think so long from the next turn on. Raises ChatInUse, StorageError; nothing changed then."""
+        return await self._change_meta(level=level)
+
+    async def set_profile(self, profile: str) -> ChatSummary:
+        """Answer as this profile from the next turn on. Raises ChatInUse, StorageError; nothing changed then."""
+        return await self._change_meta(profile=profile)
+
+    async def set_folder(self, folder: str) -> ChatSummary:
+        """Attach a folder. Raises KnownError; nothing changed then."""
+        return await self._change_meta(folder=folder, grants=())
+
+    async def revoke_grants(self) -> ChatSummary:
+        """Ask again for everything. Raises ChatInUse, StorageError; nothing changed then."""
+        return await self._change_meta(grants=())
+
+    async def enqueue(self, message: UserInput, when: When) -> Outcome:
+        """Let a message wait."""
+        raise NotImplementedError
+
+    async def change_queue(self, change: QueueChange) -> QueuedMessage | None:
+        """Change what waits."""
+        raise NotImplementedError
+
+    async def answer(self, call_id: str, verdict: Verdict) -> None:
+        """Answer the question of a call."""
+        raise NotImplementedError
+
     def _check_writable(self) -> None:
         if self.holder is not None:
             raise ChatInUse(self.holder)
@@ -361,6 +404,8 @@ class Worker:
             if isinstance(item, ResetContext):
                 await self._load_newest()
                 await reset_context(self._turn, accepted)
+            elif isinstance(item, SwitchVersion):
+                raise NotImplementedError
             else:
                 await self._load_window()
                 await run_turn(self._turn, item, accepted)

@@ -110,11 +110,48 @@ class Privacy(_Kept):
     """Log requests too: address, status, sizes and times; never content or keys."""
 
 
+Effect = Literal["allow", "read", "deny"]
+"""What a rule grants: the whole tool (one that changes things asks first), only calls that change nothing, nothing."""
+
+
+class Rule(_Kept):
+    """One line of a policy. The last rule that matches a tool's name decides; what none matches is denied."""
+
+    pattern: str = Field(max_length=200)
+    """A regular expression for whole names: `write_file`, `.*_file`."""
+    effect: Effect = "allow"
+
+
+class Profile(_Kept):
+    """Who answers in a chat: a name, instructions, and what may be done."""
+
+    id: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")
+    name: str = Field(min_length=1, max_length=60)
+    instructions: str = Field(default="", max_length=20_000)
+    """Stands at the beginning of the system text."""
+    inherits: str = ""
+    """Id of a profile whose instructions and rules come before its own."""
+    rules: tuple[Rule, ...] = ()
+
+
+class Agents(_Kept):
+    profiles: tuple[Profile, ...] = ()
+    """A person's own; those built in are in `settings.profiles`."""
+    default_profile: str = ""
+    """Of new chats; empty for Assistant."""
+    fallback_model: str = ""
+    """`provider/model` that is asked when another refuses or is overloaded; empty for none."""
+
+
 class Experiments(_Kept):
     """What is off until it is asked for."""
 
     token_budget_windows: bool = False
     """Context windows that roll over; gives models `session_history`."""
+    agent_memory: bool = False
+    """Gives models `memory`."""
+    preload_hot_memories: bool = False
+    """Puts the memories used most into the system text; needs `agent_memory`."""
 
 
 ANTHROPIC: Final = Endpoint(
@@ -136,6 +173,7 @@ class Settings(_Kept):
     appearance: Appearance = Appearance()
     network: Network = Network()
     privacy: Privacy = Privacy()
+    agents: Agents = Agents()
     experiments: Experiments = Experiments()
 
     def endpoint(self, endpoint_id: str) -> Endpoint | None:

@@ -15,7 +15,7 @@ from app.domain.windows import ItemText, View
 from app.history.cursor import NOTHING_READ, Cursors, Scope
 from app.history.files import ChatFiles
 from app.history.view import HistoryView
-from app.tools.base import ToolContext, ToolOutcome
+from app.tools.base import ReadingTool, ToolContext, ToolOutcome
 from app.tools.history_answers import TextAnswer, error, outcome
 from app.tools.history_arguments import (
     Asked,
@@ -54,7 +54,7 @@ class NotThere(Exception):
     """What was named isn't there, or not for a model; `str()` is a sentence for it."""
 
 
-class SessionHistoryTool:
+class SessionHistoryTool(ReadingTool):
     """Answers one chat's model. One instance a chat; calls may overlap."""
 
     def __init__(self, files: ChatFiles, *, session: str, cursors: Cursors, counter: TextCounter, clock: Clock) -> None:

@@ -24,17 +24,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     # These load pydantic, which must wait for the first paint.
+    from app.domain.approvals import Verdict
     from app.domain.chat_search import ChatSearchCursor, ChatSearchPage
     from app.domain.chats import ChatSummary, DeletedChat
     from app.domain.connections import DataReport, FoundServer, KeyPlace, KeyState, SetAside, TestReport
     from app.domain.exports import ExportKind, ExportReport
     from app.domain.models import ModelCard
+    from app.domain.queue import QueuedMessage, When
     from app.domain.rows import MediaPart
     from app.domain.windows import Filters, ItemsPage, ItemText, Mark, SearchPage, WindowsPage
     from app.history.stretch import Edge, Stretch
     from app.session.browser import HistoryBrowser
     from app.session.connections import Connections
-    from app.session.inputs import DraftContent, Input, NewFile, Outcome
+    from app.session.inputs import DraftContent, Input, NewFile, Outcome, QueueChange, UserInput
     from app.session.manager import SessionManager
     from app.session.worker import OpenedChat
     from app.settings.schema import Edit, Endpoint, Settings
@@ -154,6 +156,18 @@ class Bridge(QObject):
         """Start a turn. Raises ChatNotFound, StorageError."""
         return await self._ask(lambda manager: manager.send(session, item))
 
+    async def enqueue(self, session: str, message: UserInput, when: When) -> Outcome:
+        """Let a message wait for its turn, or send it at once if nothing runs. Raises ChatNotFound, StorageError."""
+        return await self._ask(lambda manager: manager.enqueue(session, message, when))
+
+    async def change_queue(self, session: str, change: QueueChange) -> QueuedMessage | None:
+        """Change what waits; see `SessionManager.change_queue`. Raises ChatInUse, ChatNotFound, StorageError."""
+        return await self._ask(lambda manager: manager.change_queue(session, change))
+
+    async def answer(self, session: str, call_id: str, verdict: Verdict) -> None:
+        """Answer the question of a call; harmless if nobody waits for it any more."""
+        await self._ask(lambda manager: manager.answer(session, call_id, verdict))
+
     async def save_owed(self, session: str) -> None:
         """Write the reply that the disk refused. Raises ChatNotFound, StorageError."""
         await self._ask(lambda manager: manager.save_owed(session))
@@ -193,6 +207,22 @@ class Bridge(QObject):
     async def set_model(self, session: str, model: str) -> ChatSummary:
         """Choose the model a chat goes on with. Raises ChatInUse, ChatNotFound, StorageError, ProviderError."""
         return await self._ask(lambda manager: manager.set_model(session, model))
+
+    async def set_level(self, session: str, level: str) -> ChatSummary:
+        """Choose how long the model thinks; raises as `set_model`."""
+        return await self._ask(lambda manager: manager.set_level(session, level))
+
+    async def set_profile(self, session: str, profile: str) -> ChatSummary:
+        """Choose who answers; raises as `set_model`."""
+        return await self._ask(lambda manager: manager.set_profile(session, profile))
+
+    async def set_folder(self, session: str, folder: str) -> ChatSummary:
+        """Attach a folder, none for an empty text. Raises KnownError; nothing changed then."""
+        return await self._ask(lambda manager: manager.set_folder(session, folder))
+
+    async def revoke_grants(self, session: str) -> ChatSummary:
+        """Ask again for what was always allowed in the chat; raises as `set_model`."""
+        return await self._ask(lambda manager: manager.revoke_grants(session))
 
     async def branch_chat(self, session: str, ref: str) -> ChatSummary:
         """Return a new chat that is a copy of one up to the message `ref`: see `SessionManager.branch_chat`."""

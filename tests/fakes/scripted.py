@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from app.domain.approvals import Question
 from app.domain.models import Abilities, ModelCard
 from app.domain.request import ModelRequest, ToolSpec
 from app.domain.rows import Usage
@@ -86,10 +87,20 @@ class ScriptedTool:
     asked: list[Mapping[str, object]] = field(default_factory=list)
     contexts: list[ToolContext] = field(default_factory=list)
     cancelled: int = 0
+    reads: bool = False
+    """Whether its calls change nothing, so that they may run side by side."""
+    asks: Question | None = None
+    """What it asks the person first."""
 
     @property
     def spec(self) -> ToolSpec:
         return ToolSpec(self.name, "Looks something up.", {"type": "object", "properties": {}})
+
+    def reads_only(self, arguments: Mapping[str, object]) -> bool:
+        return self.reads
+
+    async def question(self, arguments: Mapping[str, object], context: ToolContext) -> Question | None:
+        return self.asks
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
         self.asked.append(arguments)

@@ -71,6 +71,12 @@ class MarkingTool:
         self._path = root / RAN
         self._random = random
 
+    def reads_only(self, arguments: Mapping[str, object]) -> bool:
+        return False
+
+    async def question(self, arguments: Mapping[str, object], context: ToolContext) -> None:
+        return None
+
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
         descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         os.write(descriptor, f"{arguments['token']}\n".encode())

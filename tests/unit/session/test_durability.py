@@ -43,6 +43,12 @@ class WatchfulTool:
     def spec(self) -> ToolSpec:
         return ToolSpec(name="look", description="", input_schema={"type": "object"})
 
+    def reads_only(self, arguments: Mapping[str, object]) -> bool:
+        return False
+
+    async def question(self, arguments: Mapping[str, object], context: ToolContext) -> None:
+        return None
+
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
         assert self.disk is not None
         assert ("replace", "partial.json") in self.disk.steps
