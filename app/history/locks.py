@@ -15,32 +15,17 @@ import filelock
 
 from app.disk import FILE_MODE, storage_error, write_atomic
 from app.domain.errors import ChatInUse, ChatNotFound, StorageError
+from app.write_lock import WriteLock
 
-APPEND_LOCK_SECONDS: Final = 10.0
-"""How long a writer waits for another process's single write before it gives up."""
 LEASE_SECONDS: Final = 0.1
 """Long enough to outlast another process that only looks whether the lease is free."""
 
 
-class AppendLock:
-    """Held for one write, across processes."""
+class AppendLock(WriteLock):
+    """Held for one write to a chat, across processes."""
 
     def __init__(self, path: Path) -> None:
-        self._lock = filelock.FileLock(path, thread_local=False, mode=FILE_MODE)
-
-    @contextlib.contextmanager
-    def held(self) -> Iterator[None]:
-        """Wait for the lock and hold it. Raises StorageError after `APPEND_LOCK_SECONDS`."""
-        try:
-            self._lock.acquire(timeout=APPEND_LOCK_SECONDS, poll_interval=0.005)
-        except filelock.Timeout:
-            raise StorageError("Another program is writing to this chat and does not finish.") from None
-        except OSError as error:
-            raise storage_error("This chat can't be locked", error) from error
-        try:
-            yield
-        finally:
-            self._lock.release()
+        super().__init__(path, what="this chat")
 
 
 class WriterFirst:
