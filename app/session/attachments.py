@@ -14,8 +14,8 @@ from app.domain.request import ModelRequest
 from app.domain.rows import Blob, MediaPart, Part, Row, TextPart
 from app.domain.text import clean_text, one_line
 from app.history.blobs import Blobs
+from app.pdf import read_pdf
 from app.session.inputs import NewFile
-from app.session.pdf import read_pdf
 
 MAX_FILE_BYTES: Final = 32 * 2**20
 MAX_TEXT_BYTES: Final = 10 * 2**20

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from app.aio import run_blocking
 from app.domain.windows import SESSION_HISTORY
 from app.history.cursor import EVERYTHING, Cursors, Scope
+from app.tools.cap import Cap
 from app.tools.history_answers import ListAnswer, Tail
 from app.tools.history_arguments import Asked, ListItems, ListWindows, Search
-from app.tools.history_cap import Cap
 from app.tools.history_entries import size_words, skipped_words
 from app.tools.history_pages import Gathered, Place
 

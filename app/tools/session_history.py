@@ -16,6 +16,7 @@ from app.history.cursor import NOTHING_READ, Cursors, Scope
 from app.history.files import ChatFiles
 from app.history.view import HistoryView
 from app.tools.base import ReadingTool, ToolContext, ToolOutcome
+from app.tools.cap import Cap
 from app.tools.history_answers import TextAnswer, error, outcome
 from app.tools.history_arguments import (
     Asked,
@@ -27,7 +28,6 @@ from app.tools.history_arguments import (
     Search,
     parse,
 )
-from app.tools.history_cap import Cap
 from app.tools.history_fetch import fetch_of
 from app.tools.history_listing import Listing, ignored_names
 from app.tools.history_pages import Gathered, Place, gather

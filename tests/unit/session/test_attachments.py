@@ -12,10 +12,10 @@ from app.domain.models import Abilities, ModelCard
 from app.domain.request import ModelRequest
 from app.domain.rows import Blob, MediaPart, Row, TextPart
 from app.history.blobs import Blobs
+from app.pdf import read_pdf
 from app.session.attachments import Use, decoded, keep, readable, shown_name, use_of, uses_of, with_files
 from app.session.draft import DraftFile
 from app.session.inputs import Accepted, DraftContent, NewFile, UserInput
-from app.session.pdf import read_pdf
 from tests.fakes.pdf import make_pdf
 from tests.fakes.scripted import reply
 from tests.unit.session.conftest import Program

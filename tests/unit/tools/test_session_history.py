@@ -16,7 +16,7 @@ from app.history.cursor import NOTHING_READ, Scope
 from app.history.files import ChatFiles
 from app.history.view import HistoryView
 from app.tools.base import ToolContext
-from app.tools.history_cap import MAX_RESULT_BYTES
+from app.tools.cap import MAX_RESULT_BYTES
 from app.tools.history_pages import Piece, Place, gather
 from tests.fakes.clock import FakeClock
 from tests.fakes.disk import refusing

@@ -17,9 +17,9 @@ from app.domain.windows import HistoryItem, ItemText, Mark, Skipped
 from app.history.cursor import NOTHING_READ, Cursors, Progress, Scope
 from app.history.cursor_key import CursorKey
 from app.tools.base import ToolContext
+from app.tools.cap import MAX_RESULT_BYTES, Cap, rendered
 from app.tools.history_answers import TextAnswer, error, outcome
 from app.tools.history_arguments import parse
-from app.tools.history_cap import MAX_RESULT_BYTES, Cap, rendered
 from app.tools.history_entries import Entry, size_words, skipped_words
 from app.tools.history_listing import Listing
 from app.tools.history_pages import Piece, Place, gather

@@ -4,7 +4,7 @@ import pytest
 
 from app.domain.errors import BugError
 from app.tools.base import ToolContext
-from app.tools.history_cap import Cap, rendered
+from app.tools.cap import Cap, rendered
 
 
 class OneTokenAByte:
