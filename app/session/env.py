@@ -7,6 +7,7 @@ from app.aio import Clock, TaskSet
 from app.budget.tokens import TokenCounter
 from app.domain.events import Emit
 from app.domain.ids import NewId
+from app.domain.models import ModelCard
 from app.history.files import ChatFiles
 from app.providers.registry import Registry
 from app.settings.schema import Settings
@@ -19,6 +20,18 @@ MakeTools = Callable[[ChatFiles, str], tuple[Tool, ...]]
 def no_tools(_files: ChatFiles, _session: str) -> tuple[Tool, ...]:
     """Return no tools."""
     return ()
+
+
+MakePreload = Callable[[ChatFiles, ModelCard, Settings], str]
+"""Returns what stands at the very end of the system text of a turn with this model, such as memories; empty for none.
+
+Runs off the loop and may read the disk.
+"""
+
+
+def no_preload(_files: ChatFiles, _card: ModelCard, _settings: Settings) -> str:
+    """Return nothing."""
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,5 +47,6 @@ class SessionEnv:
     """Between 0 and 1; spreads retries."""
     counter: TokenCounter = field(default_factory=TokenCounter)
     make_tools: MakeTools = no_tools
+    make_preload: MakePreload = no_preload
     settings: Callable[[], Settings] = Settings
     """What holds now; read at the start of a turn."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from collections.abc import Callable
 from functools import cached_property
 
 from app.aio import run_blocking
@@ -14,6 +15,7 @@ from app.history.library import summary_of
 from app.history.partial import PartialFile
 from app.history.sidecars import write_sidecar
 from app.history.store import Store
+from app.session.approvals import Approvals
 from app.session.draft import DraftFile
 from app.session.env import SessionEnv
 from app.session.state import SessionState
@@ -31,6 +33,9 @@ class TurnEnv:
         self.store = Store(files, session=session, new_id=env.new_id)
         self.partial = PartialFile(files)
         self.draft = DraftFile(files)
+        self.approvals = Approvals(session, state, emit=env.emit, save_grants=self._save_grants)
+        self.should_end: Callable[[], bool] = lambda: False
+        """Whether a turn ends after the step that runs, although the model would go on."""
         self._saving_meta = asyncio.Lock()
 
     @cached_property
@@ -56,13 +61,20 @@ class TurnEnv:
         self.env.emit(RowsAppended(self.session, written))
 
     async def save_meta(self) -> None:
-        """Put title, time, model and floor on disk; the last call wins. Raises StorageError."""
+        """Put `session.json` on disk; the last call wins. Raises StorageError."""
         async with self._saving_meta:
             await run_blocking(write_sidecar, self.files.meta, self.state.meta.model_copy())
 
+    async def _save_grants(self) -> None:
+        self._tell_summary()
+        await self.save_meta()
+
+    def _tell_summary(self) -> None:
+        self.env.emit(ChatChanged(self.session, summary_of(self.session, self.state.meta)))
+
     async def tell_meta(self) -> None:
         """Tell title, time and model, and put them on disk if that works now."""
-        self.env.emit(ChatChanged(self.session, summary_of(self.session, self.state.meta)))
+        self._tell_summary()
         # Without it the list shows an old time or title until the next message; the history is what counts.
         with contextlib.suppress(StorageError):
             await self.save_meta()
