@@ -8,6 +8,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Final
 
+from app.domain.file_names import is_device, name_key
 from app.domain.memories import MemoryScope
 from app.memory.faults import BadPath
 
@@ -24,10 +25,6 @@ _FORBIDDEN: Final = frozenset('~:\\<>"|?*')
 _UNSEEN: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
 _TURNING: Final = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
 """Makes a name read otherwise than it is."""
-_DEVICES: Final = frozenset(
-    {"con", "prn", "aux", "nul", "conin$", "conout$", "clock$"}
-    | {f"{port}{number}" for port in ("com", "lpt") for number in "0123456789¹²³"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,18 +89,16 @@ def fault_of(name: str) -> str:
         return "A name contains a percent-encoded separator."
     if found := next((char for char in name if char in _FORBIDDEN or char == "/"), ""):
         return f"A name may not contain {found} ."
+    return _fault_of_whole(name)
+
+
+def _fault_of_whole(name: str) -> str:
     if name.startswith("."):
         return "A name may not begin with a dot."
     if name[-1] == "." or name[0].isspace() or name[-1].isspace():
         return "A name may not end with a dot, nor begin or end with a space."
-    if name_key(name).split(".", 1)[0].rstrip() in _DEVICES:
+    if is_device(name):
         return "A name is that of a device on some systems, such as con or nul."
     if len(unicodedata.normalize("NFC", name).encode()) > MAX_NAME_BYTES:
         return f"A name is longer than {MAX_NAME_BYTES} bytes."
     return ""
-
-
-def name_key(name: str) -> str:
-    """Return what equal names share: case folded, in composed form (NFC)."""
-    folded = unicodedata.normalize("NFD", name).casefold()
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", folded).casefold())

@@ -6,10 +6,11 @@ See context-windows.md, 7.
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal, NamedTuple
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, StringConstraints, ValidationError
+from pydantic import AfterValidator, BeforeValidator, StringConstraints, ValidationError
 
 from app.domain.text import clean_text, one_line
 from app.domain.windows import Filters
+from app.tools.arguments import Arguments, BadArguments, Count, within
 
 DEFAULT_LIMIT: Final = 10
 MOST_WINDOWS: Final = 50
@@ -24,32 +25,6 @@ MOST_ID_CHARS: Final = 80
 _MOST_NAMED: Final = 5
 _LARGEST: Final = 2**53
 """A number beyond is no position in a file of this world."""
-
-
-class BadArguments(Exception):
-    """`str()` is a sentence that tells the model what to send instead."""
-
-
-def _number(value: object) -> object:
-    """Take `"10"` and `10.0` for 10."""
-    if isinstance(value, str):
-        value = value.strip()
-        return int(value) if value.isascii() and value.isdigit() and len(value) < 16 else value
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    # True and false are no numbers.
-    return str(value) if isinstance(value, bool) else value
-
-
-def _within(least: int, most: int) -> AfterValidator:
-    """Refuse less than `least`; more than `most` counts as `most`."""
-
-    def limited(number: int) -> int:
-        if number < least:
-            raise ValueError("too small")
-        return min(number, most)
-
-    return AfterValidator(limited)
 
 
 def _as_text(value: object) -> object:
@@ -81,23 +56,18 @@ def _word(value: object) -> object:
     return value.strip().lower() if isinstance(value, str) else value
 
 
-_Count = Annotated[int, BeforeValidator(_number)]
 _Id = StringConstraints(strip_whitespace=True, max_length=MOST_ID_CHARS)
 _Cursor = Annotated[str, StringConstraints(strip_whitespace=True)]
 
 
-class _Call(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class ListWindows(_Call):
+class ListWindows(Arguments):
     """Which windows there are, newest first."""
 
-    limit: Annotated[_Count, _within(1, MOST_WINDOWS)] = DEFAULT_LIMIT
+    limit: Annotated[Count, within(1, MOST_WINDOWS)] = DEFAULT_LIMIT
     cursor: _Cursor = ""
 
 
-class _Filtered(_Call):
+class _Filtered(Arguments):
     window_id: Annotated[str, BeforeValidator(_window), _Id, AfterValidator(clean_text)] = ""
     role: Annotated[Literal["user", "assistant"] | None, BeforeValidator(_word)] = None
     tool_name: Annotated[str, StringConstraints(strip_whitespace=True, max_length=200), AfterValidator(clean_text)] = ""
@@ -112,8 +82,8 @@ class _Filtered(_Call):
 class ListItems(_Filtered):
     """Which messages there are."""
 
-    limit: Annotated[_Count, _within(1, MOST_ITEMS)] = DEFAULT_LIMIT
-    max_chars_per_item: Annotated[_Count, _within(1, PREVIEW_CHARS)] = PREVIEW_CHARS
+    limit: Annotated[Count, within(1, MOST_ITEMS)] = DEFAULT_LIMIT
+    max_chars_per_item: Annotated[Count, within(1, PREVIEW_CHARS)] = PREVIEW_CHARS
 
 
 class Search(_Filtered):
@@ -125,15 +95,15 @@ class Search(_Filtered):
         StringConstraints(min_length=1, max_length=MAX_QUERY_CHARS),
         AfterValidator(clean_text),
     ]
-    limit: Annotated[_Count, _within(1, MOST_HITS)] = DEFAULT_LIMIT
+    limit: Annotated[Count, within(1, MOST_HITS)] = DEFAULT_LIMIT
 
 
-class ReadItem(_Call):
+class ReadItem(Arguments):
     """The text of a message, from a character on."""
 
     item_id: Annotated[str, BeforeValidator(_item), _Id, AfterValidator(clean_text)]
-    offset_chars: Annotated[_Count, _within(0, _LARGEST)] = 0
-    limit_chars: Annotated[_Count, _within(1, MOST_READ_CHARS)] = READ_CHARS
+    offset_chars: Annotated[Count, within(0, _LARGEST)] = 0
+    limit_chars: Annotated[Count, within(1, MOST_READ_CHARS)] = READ_CHARS
 
 
 Paged = ListWindows | ListItems | Search

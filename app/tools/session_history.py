@@ -15,12 +15,12 @@ from app.domain.windows import ItemText, View
 from app.history.cursor import NOTHING_READ, Cursors, Scope
 from app.history.files import ChatFiles
 from app.history.view import HistoryView
+from app.tools.arguments import BadArguments
 from app.tools.base import ReadingTool, ToolContext, ToolOutcome
 from app.tools.cap import Cap
 from app.tools.history_answers import TextAnswer, error, outcome
 from app.tools.history_arguments import (
     Asked,
-    BadArguments,
     ListItems,
     ListWindows,
     Paged,

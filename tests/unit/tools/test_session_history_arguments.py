@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.tools.arguments import BadArguments
 from app.tools.history_arguments import (
     ACTIONS,
-    BadArguments,
     ListItems,
     ListWindows,
     ReadItem,
