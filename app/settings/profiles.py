@@ -71,7 +71,7 @@ def matches(pattern: str, tool: str) -> bool:
     """Whether a rule's pattern means this tool; one that is no regular expression means none."""
     try:
         return re.fullmatch(pattern, tool) is not None
-    except re.error:
+    except (re.error, OverflowError, RecursionError):
         return False
 
 

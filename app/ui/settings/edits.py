@@ -1,10 +1,12 @@
 """Changes of the settings, as pure functions of those that hold."""
 
+from collections.abc import Collection
+
 from app.settings.schema import Edit, Endpoint, ModelSettings, Settings, with_endpoint
 
 
 def change_part(part: str, **values: object) -> Edit:
-    """Return an edit that sets fields of `general`, `appearance`, `network` or `privacy`."""
+    """Return an edit that sets fields of `general`, `appearance`, `network`, `privacy` or `agents`."""
 
     def edit(settings: Settings) -> Settings:
         changed = getattr(settings, part).model_copy(update=values)
@@ -86,11 +88,15 @@ def _with_model(settings: Settings, ref: str, said: ModelSettings) -> Settings:
 
 def free_id(name: str, settings: Settings) -> str:
     """Return an id for a new endpoint called `name` that no other has."""
-    letters = "".join(char if char.isascii() and char.isalnum() else "-" for char in name.lower())
-    stem = "-".join(part for part in letters.split("-") if part)[:32].strip("-") or "provider"
-    if stem == "practice":
-        stem = "practice-server"
     taken = {endpoint.id for endpoint in settings.endpoints}
+    wanted = free_among(name, taken, otherwise="provider")
+    return free_among("practice-server", taken, otherwise="") if wanted == "practice" else wanted
+
+
+def free_among(name: str, taken: Collection[str], *, otherwise: str) -> str:
+    """Return an id made from `name` that is not taken, from `otherwise` where no letter of it can be kept."""
+    letters = "".join(char if char.isascii() and char.isalnum() else "-" for char in name.lower())
+    stem = "-".join(part for part in letters.split("-") if part)[:32].strip("-") or otherwise
     number = 1
     while (wanted := stem if number == 1 else f"{stem}-{number}") in taken:
         number += 1

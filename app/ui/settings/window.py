@@ -29,6 +29,7 @@ from app.domain.connections import SetAside
 from app.settings.schema import Settings
 from app.ui.bridge import Bridge
 from app.ui.settings.about import AboutPage
+from app.ui.settings.agents import AgentsPage
 from app.ui.settings.appearance import AppearancePage
 from app.ui.settings.choices import Choices
 from app.ui.settings.finding import find_rows
@@ -66,6 +67,7 @@ class SettingsWindow(QDialog):
         self.general = GeneralPage(self.choices)
         self.providers = ProvidersPage(self.choices)
         self.models = ModelsPage(self.choices)
+        self.agents = AgentsPage(self.choices)
         self.appearance = AppearancePage(self.choices)
         self.network = NetworkPage(self.choices)
         self.privacy = PrivacyPage(self.choices)
@@ -74,6 +76,7 @@ class SettingsWindow(QDialog):
             self.general,
             self.providers,
             self.models,
+            self.agents,
             self.appearance,
             self.network,
             self.privacy,
@@ -275,6 +278,7 @@ class SettingsWindow(QDialog):
         if isinstance(focused, CommitField):
             focused.commit()
         self.appearance.commit()
+        self.agents.commit()
         self.choices.close()
         super().done(result)
 
