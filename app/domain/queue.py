@@ -23,7 +23,7 @@ class Pause(StrEnum):
     """Why a queue waits for the person instead of going on by itself."""
 
     RESTART = "restart"
-    """It comes from an earlier run of the program."""
+    """The chat was closed since, or the program."""
     STOPPED = "stopped"
     """The person stopped the turn before it."""
     ERROR = "error"
@@ -50,3 +50,5 @@ class QueueView:
 
     messages: tuple[QueuedMessage, ...] = ()
     pause: Pause | None = None
+    reason: str = ""
+    """Why the first of them could not be sent, as a sentence; empty if it was not tried or a reply tells it."""

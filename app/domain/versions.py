@@ -1,6 +1,10 @@
 """Versions of what follows a message: made by editing and by asking again. See context-windows.md, 3."""
 
 from dataclasses import dataclass
+from typing import Literal
+
+CutReason = Literal["edit", "regenerate", "switch"]
+"""Why what followed a row was cut off."""
 
 
 @dataclass(frozen=True, slots=True)

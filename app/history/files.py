@@ -22,9 +22,11 @@ class ChatFiles:
         self.partial = folder / "partial.json"
         self.meta = folder / "session.json"
         self.draft = folder / "draft.json"
+        self.queue = folder / "queue.json"
         self.receipt = folder / "receipt.json"
         self.windows = folder / "windows.json"
         self.blobs = folder / "blobs"
+        self.branches = folder / "branches"
         self.holder = folder / "session.holder.json"
         self.gate = WriterFirst()
         self._append_lock = AppendLock(folder / "append.lock")
@@ -35,7 +37,7 @@ class ChatFiles:
     def appending(self) -> Iterator[None]:
         """Hold the append lock and then the gate for one write.
 
-        Raises ChatNotFound, and StorageError if another process holds the lock for `APPEND_LOCK_SECONDS`.
+        Raises ChatNotFound, and StorageError if another process holds the lock for `WRITE_LOCK_SECONDS`.
         Readers of this process go on while it waits for the other one.
         """
         with self._writers:
@@ -45,9 +47,10 @@ class ChatFiles:
 
     def sweep(self) -> None:
         """Remove temporary files that a killed process left. Only the lease holder may."""
-        for path in self.folder.glob(".*.tmp"):
-            with contextlib.suppress(OSError):
-                path.unlink()
+        for folder in (self.folder, self.branches):
+            for path in folder.glob(".*.tmp"):
+                with contextlib.suppress(OSError):
+                    path.unlink()
 
     def _check_folder(self) -> None:
         """A lock file must not bring back the folder of a chat that was deleted."""

@@ -7,13 +7,14 @@ absent; opening a chat never fails because of it.
 import contextlib
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Final, TypeVar
 
 import orjson
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from app.disk import replace, storage_error, write_atomic
 from app.domain.ids import new_id
+from app.domain.queue import When
 from app.domain.rows import MediaPart
 from app.history.codec import encode_json
 
@@ -68,6 +69,28 @@ class Draft(BaseModel):
     """Files whose content lies in the chat's blobs; entries that can't be read are dropped."""
 
 
+class QueuedEntry(BaseModel):
+    """One message of `queue.json`; see `domain.queue.QueuedMessage`."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: str
+    text: str = ""
+    attachments: tuple[MediaPart, ...] = ()
+    when: When = When.AFTER_TURN
+    model: str = ""
+    level: str = ""
+    profile: str = ""
+
+
+class Queue(BaseModel):
+    """`queue.json`: messages that wait for their turn, in the order in which they are sent."""
+
+    model_config = ConfigDict(extra="allow")
+
+    messages: tuple[QueuedEntry, ...] = ()
+
+
 class Deleted(BaseModel):
     """`deleted.json` in a folder of the trash."""
 
@@ -99,7 +122,11 @@ def read_sidecar(path: Path, shape: type[Sidecar], *, may_repair: bool = True) -
         raise storage_error(f"{path.name} can't be read", error) from error
 
 
+_NAMES: Final = {Draft: "Your draft", Queue: "The waiting message"}
+"""What can't be saved, in the words of an error."""
+
+
 def write_sidecar(path: Path, value: BaseModel) -> None:
     """Put `value` at `path`, atomically. Raises StorageError."""
-    what = "Your draft" if isinstance(value, Draft) else "This chat's title"
+    what = next((name for shape, name in _NAMES.items() if isinstance(value, shape)), "This chat's title")
     write_atomic(path, encode_json(value.model_dump(mode="json", exclude_none=True)), what=what)

@@ -91,7 +91,9 @@ class ResetContext:
     """Whether the model's notes for its later self are renamed too, so that they are not put before it again."""
 
 
-TurnInput = UserInput | ResumeTurn | EditMessage | Regenerate
+TurnStart = UserInput | ResumeTurn
+"""What is planned: a new message, or what a message that is there already still lacks."""
+TurnInput = TurnStart | EditMessage | Regenerate
 """What begins a turn, or goes on with one."""
 Input = TurnInput | SwitchVersion | ResetContext
 """What may be asked of a chat that does nothing."""

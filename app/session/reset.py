@@ -6,38 +6,14 @@ and the next who opens the chat writes its row. See context-windows.md, 4.
 
 import asyncio
 import contextlib
-from typing import Final
 
 from app.aio import run_to_end
 from app.domain.errors import ProviderError, StorageError
 from app.domain.rows import Boundary, Kind, Row, Usage
-from app.history.reader import Entry, HistoryReader, Position, is_boundary
 from app.session.env import SessionEnv
 from app.session.inputs import Accepted, Outcome, Refused
-from app.session.state import SessionState, active_slice, newest_window, rows_of
+from app.session.state import SessionState, active_slice
 from app.session.turn_env import TurnEnv
-
-_MOST_PAGES: Final = 16
-"""Of 2 MiB. Where no reply says by then what the window costs, nobody knows it."""
-
-
-def newest_rows(reader: HistoryReader, floor_seq: int | None) -> list[Row]:
-    """Return the newest rows of the active window, its boundary included if it is among them.
-
-    As many as a reset looks at: there is a row, and a reply that says what the window costs. A long window is not
-    read for that. Raises StorageError.
-    """
-    collected: list[Entry] = []
-    end: Position | None = None
-    for _ in range(_MOST_PAGES):
-        page = reader.page_backward(end)
-        begin = max((at for at, entry in enumerate(page.entries) if is_boundary(entry)), default=None)
-        collected[:0] = page.entries[begin or 0 :]
-        rows = newest_window(rows_of(collected), floor_seq)
-        if begin is not None or page.exhausted or any(row.usage is not None for row in rows):
-            break
-        end = page.next
-    return rows
 
 
 async def reset_context(turn: TurnEnv, accepted: "asyncio.Future[Outcome]") -> None:

@@ -47,7 +47,7 @@ async def run_steps(turn: TurnEnv, plan: TurnPlan) -> None:
         if goes_on and number == MAX_STEPS:
             reply.ended_by = _LIMIT_REACHED
         await run_to_end(settle(turn, reply), turn.env.tasks, name="settle")
-        if not goes_on or reply.ended_by is not None:
+        if not goes_on or reply.ended_by is not None or turn.should_end():
             return
         plan = await _next(turn, plan)
 

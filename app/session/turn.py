@@ -4,18 +4,27 @@ See context-windows.md, 12. A turn may be cancelled at any moment; what is on di
 """
 
 import asyncio
-import contextlib
 from dataclasses import replace
 
 from app.aio import run_blocking, run_to_end
-from app.domain.errors import StorageError
 from app.history.library import title_of
 from app.session.admission import plan_turn
-from app.session.inputs import Accepted, Outcome, Refused, TurnInput, UserInput
+from app.session.inputs import (
+    Accepted,
+    EditMessage,
+    Outcome,
+    Refused,
+    Regenerate,
+    ResumeTurn,
+    TurnInput,
+    TurnStart,
+    UserInput,
+)
 from app.session.prepare import prepare
 from app.session.steps import run_steps, settle
 from app.session.stream import new_reply
 from app.session.turn_env import TurnEnv
+from app.session.versions import Place, place_of_answer, place_of_edit
 
 
 async def run_turn(turn: TurnEnv, item: TurnInput, accepted: "asyncio.Future[Outcome]") -> None:
@@ -24,29 +33,48 @@ async def run_turn(turn: TurnEnv, item: TurnInput, accepted: "asyncio.Future[Out
     Raises StorageError if the disk refuses in mid-turn: what came is saved, or it is in `state.unsaved` and, if
     possible, in `partial.json`.
     """
-    plan = plan_turn(turn.env, turn.state, turn.session, item, tools=turn.tools)
+    start, place = _start_of(turn, item)
+    if isinstance(place, Refused):
+        accepted.set_result(place)
+        return
+    state = turn.state if place is None else replace(turn.state, window=list(place.window))
+    plan = plan_turn(turn.env, state, turn.session, start, tools=turn.tools)
     if isinstance(plan, Refused):
         accepted.set_result(plan)
         return
     plan = replace(
         plan, request=await run_blocking(prepare, plan.request, plan.card, turn.store.blobs, turn.env.counter)
     )
-    try:
-        if plan.rows:
-            await run_to_end(turn.append(plan.rows), turn.env.tasks, name="append")
+
+    async def write() -> None:
+        if place is not None:
+            await turn.replace_tail(place.after, place.window, plan.rows, place.reason)
+        elif plan.rows:
+            await turn.append(plan.rows)
         accepted.set_result(Accepted())
-        if isinstance(item, UserInput):
-            with contextlib.suppress(StorageError):
-                await turn.draft.drop(item.text, item.attachments)
-            await _name_chat(turn, item)
+
+    try:
+        # Whoever stops it meanwhile ends the turn right behind what is then written.
+        await run_to_end(write(), turn.env.tasks, name="append")
+        if isinstance(start, UserInput):
+            await turn.drop_draft(start)
+            await _name_chat(turn, start)
         await run_steps(turn, plan)
     except asyncio.CancelledError:
-        if not accepted.done() and plan.rows and turn.state.has(plan.rows):
-            # Stop came while the row was written: it is there, and the turn ends right behind it.
-            accepted.set_result(Accepted())
         if accepted.done() and not turn.state.ends_with_reply(plan.turn):
             await run_to_end(settle(turn, new_reply(turn.env, plan, turn.session)), turn.env.tasks, name="settle")
         raise
+
+
+def _start_of(turn: TurnEnv, item: TurnInput) -> tuple[TurnStart, Place | Refused | None]:
+    """Return what a turn begins with, and where if that is not the end of the window."""
+    match item:
+        case EditMessage(row_id=row_id, message=message):
+            return message, place_of_edit(turn.state.window, row_id)
+        case Regenerate(row_id=row_id):
+            return ResumeTurn(), place_of_answer(turn.state.window, row_id)
+        case _:
+            return item, None
 
 
 async def _name_chat(turn: TurnEnv, item: UserInput) -> None:

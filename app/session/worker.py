@@ -5,51 +5,34 @@ import contextlib
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
 
 from app.aio import run_blocking, run_to_end
-from app.disk import Stamp
 from app.domain.approvals import Verdict
 from app.domain.chats import Access, ChatSummary, TurnState
-from app.domain.errors import ChatInUse, ChatNotFound, DuplicateRow, ProviderError, StorageError
-from app.domain.events import AccessChanged, ChatChanged, ReplyUnsaved, RowsAppended, SessionBroke
+from app.domain.errors import ChatInUse, ChatNotFound, DuplicateRow, StorageError
+from app.domain.events import ChatChanged, QueueChanged
 from app.domain.queue import QueuedMessage, QueueView, When
-from app.domain.rows import MediaPart, ReasoningPart, Row, TextPart, ToolPart
+from app.domain.rows import MediaPart, Row
 from app.domain.versions import Versions
-from app.history.blobs import whole_row
 from app.history.files import ChatFiles
 from app.history.library import load_meta, peek_meta, summary_of
 from app.history.partial import recover_partial
-from app.history.reader import HistoryReader, Position
+from app.history.reader import HistoryReader
 from app.history.sidecars import SessionMeta
 from app.history.stretch import Stretch, read_older
 from app.session.archiving import Archiver
 from app.session.attachments import keep
 from app.session.env import SessionEnv
-from app.session.inputs import (
-    DraftContent,
-    Input,
-    NewFile,
-    Outcome,
-    QueueChange,
-    Refused,
-    ResetContext,
-    SwitchVersion,
-    UserInput,
-)
-from app.session.reset import newest_rows, reset_context, write_missing_reset
-from app.session.state import SessionState, newest_window, rows_of
-from app.session.turn import run_turn
+from app.session.following import Follower
+from app.session.inputs import DraftContent, Input, NewFile, Outcome, QueueChange, Refused, UserInput
+from app.session.queue import MessageQueue
+from app.session.reset import write_missing_reset
+from app.session.sent import ids_among
+from app.session.state import SessionState
 from app.session.turn_env import TurnEnv
+from app.session.turns import Turns
 
 log = logging.getLogger(__name__)
-
-LARGE_WINDOW_CHARS: Final = 8_000_000
-"""A window of more text than this is not kept in memory between turns."""
-TOOL_JSON_CHARS: Final = 16_000
-"""What a result that is no text is taken for; tools cap themselves about there."""
-FOLLOW_SECONDS: Final = 1.0
-"""How often a chat that another process holds is looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +64,6 @@ class Worker:
         self.reader = HistoryReader(files)
         self.holder: str | None = None
         self._unwritable = ""
-        self._unsaved_reason = ""
         self._env = env
         self._files = files
         self._on_idle = on_idle
@@ -90,13 +72,15 @@ class Worker:
         self._archiver = Archiver(
             env, session, files, self._turn.store, is_busy=lambda: self._state.turn_state.is_active
         )
-        self._running: asyncio.Task[None] | None = None
-        self._resetting: asyncio.Task[None] | None = None
-        self._following: asyncio.Task[None] | None = None
-        self._followed_seq: int | None = None
+        self._queue = MessageQueue(files, lambda view: env.emit(QueueChanged(session, view)))
+        self._turns = Turns(
+            self._turn,
+            self._queue,
+            sync=self._sync,
+            rested=self._rest,
+        )
+        self._follower = Follower(env, session, files, self.reader, self._queue)
         self._syncing = asyncio.Lock()
-        self._is_closed = False
-        self._told_access: tuple[Access, str] | None = None
 
     @property
     def turn_state(self) -> TurnState:
@@ -114,13 +98,10 @@ class Worker:
         try:
             await run_blocking(self._files.lease.take)
         except ChatInUse as error:
-            self._tell_access(Access.HELD_ELSEWHERE, error.holder)
+            self._follower.tell_access(Access.HELD_ELSEWHERE, error.holder)
             self.holder = error.holder
             self._state.meta = await run_blocking(peek_meta, self._files)
-            with contextlib.suppress(StorageError):
-                # Before anybody reads a page to show: what is appended from now on is told.
-                await self._tell_new_rows()
-            self._following = self._env.tasks.spawn(self._follow(), name=f"follow {self.session}")
+            await self._follower.start()
             return
         except ChatNotFound:
             raise
@@ -133,6 +114,7 @@ class Worker:
             await run_blocking(self._files.sweep)
             try:
                 await self._sync()
+                await self._load_queue()
             except StorageError as error:
                 log.info("%s can't be repaired yet: %s", self.session, error)
                 self._state.meta = await run_blocking(peek_meta, self._files)
@@ -150,20 +132,19 @@ class Worker:
             try:
                 await run_blocking(self._files.lease.take)
             except ChatInUse as error:
-                self._tell_access(Access.HELD_ELSEWHERE, error.holder)
+                self._follower.tell_access(Access.HELD_ELSEWHERE, error.holder)
                 return False
             try:
                 await run_to_end(self._learn(), self._env.tasks, name=f"sync {self.session}")
+                await self._load_queue()
             except BaseException:
                 await run_blocking(self._files.lease.release)
                 raise
             self.holder = None
-            if self._following is not None:
-                self._following.cancel()
-                self._following = None
+            self._follower.end()
         self._archiver.start()
-        await self._tell_new_rows()
-        self._tell_access(Access.WRITABLE, "")
+        await self._follower.tell_new_rows()
+        self._follower.tell_access(Access.WRITABLE, "")
         return True
 
     async def snapshot(self) -> OpenedChat:
@@ -184,7 +165,9 @@ class Worker:
             access=self._access,
             holder=self.holder or self._unwritable,
             unsaved=self._state.unsaved,
-            unsaved_reason=self._unsaved_reason,
+            unsaved_reason=self._turns.unsaved_reason,
+            queue=self._queue.view,
+            versions=await self._versions(),
         )
 
     @property
@@ -195,34 +178,32 @@ class Worker:
 
     async def is_empty(self) -> bool:
         """Whether nothing was ever said here and this process may write. Raises StorageError."""
-        if self._access is not Access.WRITABLE or self._state.turn_state.is_active:
+        if self._access is not Access.WRITABLE or self._state.turn_state.is_active or self._queue.view.messages:
             return False
         return not (await run_blocking(self.reader.page_backward)).entries
 
     async def send(self, item: Input) -> Outcome:
-        """Start a turn, or a fresh window, with `item`; return once it is on disk, or why it isn't."""
+        """Begin with `item`; return once it is on disk, or why it isn't."""
+        return self._refusal or await self._turns.send(item)
+
+    async def enqueue(self, message: UserInput, when: When) -> Outcome:
+        """Let a message wait while a turn runs, or others wait; send it at once otherwise."""
+        return self._refusal or await self._turns.enqueue(message, when)
+
+    async def change_queue(self, change: QueueChange) -> QueuedMessage | None:
+        """See `SessionManager.change_queue`. Raises ChatInUse, StorageError; nothing changed then."""
+        self._check_writable()
+        return await self._turns.change_queue(change)
+
+    async def answer(self, call_id: str, verdict: Verdict) -> None:
+        """Answer the question of a call. Raises StorageError if “always” can't be kept; the call runs all the same."""
+        await self._turn.approvals.answer(call_id, verdict)
+
+    @property
+    def _refusal(self) -> Refused | None:
         if self.holder is not None:
             return Refused(f"This chat is open in {self.holder}. Close it there to write here.")
-        if self._unwritable:
-            return Refused(self._unwritable)
-        while self._resetting is not None:
-            # That takes a moment, and what is said meanwhile comes behind it.
-            await asyncio.wait({self._resetting})
-        if self._is_closed:
-            return Refused("This chat was closed in the same moment. Open it and send again.")
-        if self._state.turn_state.is_active:
-            return Refused("A reply is still being written. Stop it, or wait for its end.")
-        accepted: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-        self._turn.enter(TurnState.PREPARING)
-        running = self._env.tasks.spawn(self._run(item, accepted), name=f"turn {self.session}")
-        # A callback, not a `finally`: a task cancelled before its first step never enters its body.
-        running.add_done_callback(lambda _task: self._ended(accepted))
-        self._running = running
-        if isinstance(item, ResetContext):
-            self._resetting = running
-            # The chat is idle again before it is told: the next message may come at once.
-            await asyncio.wait({running})
-        return await asyncio.shield(accepted)
+        return Refused(self._unwritable) if self._unwritable else None
 
     @property
     def owes(self) -> bool:
@@ -236,16 +217,12 @@ class Worker:
 
     def stop(self) -> None:
         """End the running turn; what has come is kept. Harmless when idle."""
-        if self._running is not None:
-            self._running.cancel()
+        self._turns.stop()
 
     async def close(self) -> None:
         """Stop, write what is owed, and give the lease back."""
-        self._is_closed = True
-        for task in (self._following, self._running):
-            if task is not None:
-                task.cancel()
-                await asyncio.gather(task, return_exceptions=True)
+        await self._follower.stop()
+        await self._turns.close()
         await self._archiver.stop()
         if self.owes:
             with contextlib.suppress(StorageError):
@@ -276,18 +253,6 @@ class Worker:
     async def revoke_grants(self) -> ChatSummary:
         """Ask again for everything. Raises ChatInUse, StorageError; nothing changed then."""
         return await self._change_meta(grants=())
-
-    async def enqueue(self, message: UserInput, when: When) -> Outcome:
-        """Let a message wait."""
-        raise NotImplementedError
-
-    async def change_queue(self, change: QueueChange) -> QueuedMessage | None:
-        """Change what waits."""
-        raise NotImplementedError
-
-    async def answer(self, call_id: str, verdict: Verdict) -> None:
-        """Answer the question of a call."""
-        raise NotImplementedError
 
     def _check_writable(self) -> None:
         if self.holder is not None:
@@ -340,6 +305,8 @@ class Worker:
             # Made again from a history in which no reply names one.
             state.meta.model = self._env.providers.models()[0].ref
         state.last_seq = await run_blocking(turn.store.repair)
+        if turn.has_branches:
+            await run_blocking(turn.branches.tidy)
         # A reply that is owed or was cut off belongs before it.
         lacks_reset = (state.meta.floor_seq or 0) > state.last_seq
         if state.unsaved is not None:
@@ -364,133 +331,26 @@ class Worker:
             await turn.save_meta()
         state.is_stale = False
 
-    async def _load_window(self) -> None:
-        """Read the active window; not at open, a chat may be large and only be read."""
-        if not self._state.window_is_loaded:
-            self._state.window = await run_blocking(self._read_window)
-            self._state.window_is_loaded = True
+    async def _load_queue(self) -> None:
+        """Learn which messages wait, without those that were sent. Raises StorageError."""
+        ids = await self._queue.load(may_repair=True)
+        if ids and self._queue.forget(await run_blocking(ids_among, self.reader, ids)):
+            await self._queue.save()
 
-    async def _load_newest(self) -> None:
-        """Read what a reset needs of the active window: its end."""
-        if not self._state.window_is_loaded:
-            self._state.window = await run_blocking(self._read_newest)
-
-    def _read_window(self) -> list[Row]:
-        rows = newest_window(rows_of(self.reader.active_window()), self._state.meta.floor_seq)
-        return [self._usable(row) for row in rows]
-
-    def _read_newest(self) -> list[Row]:
-        return [self._usable(row) for row in newest_rows(self.reader, self._state.meta.floor_seq)]
-
-    def _usable(self, row: Row) -> Row:
-        """Return `row` whole and with usage figures that can be true."""
+    async def _versions(self) -> tuple[Versions, ...]:
+        """Return the versions there are in the active window."""
+        if self._access is not Access.WRITABLE or not self._turn.has_branches:
+            return ()
         with contextlib.suppress(StorageError):
-            # Without its blob the model gets what the row keeps: begin, end, and a note between.
-            row = whole_row(row, self._turn.store.blobs)
-        if row.usage is None or row.request is None:
-            return row
-        limit = None
-        with contextlib.suppress(ProviderError):
-            _, card = self._env.providers.find(f"{row.request.provider}/{row.request.model}")
-            limit = card.limit
-        return row.model_copy(update={"usage": row.usage.plausible(limit)})
+            await self._turns.load_window()
+            return await run_blocking(self._turn.branches.versions, self._state.window)
+        return ()
 
-    # Turns
-
-    async def _run(self, item: Input, accepted: "asyncio.Future[Outcome]") -> None:
-        try:
-            if self._state.is_stale or self.owes:
-                await self._sync()
-            if isinstance(item, ResetContext):
-                await self._load_newest()
-                await reset_context(self._turn, accepted)
-            elif isinstance(item, SwitchVersion):
-                raise NotImplementedError
-            else:
-                await self._load_window()
-                await run_turn(self._turn, item, accepted)
-        except StorageError as error:
-            self._broke(str(error), accepted)
-        except Exception:
-            log.exception("a turn of %s broke", self.session)
-            self._broke("Something went wrong inside Muntin. Everything shown before is saved.", accepted)
-
-    def _broke(self, reason: str, accepted: "asyncio.Future[Outcome]") -> None:
-        self._state.is_stale = True
-        if not accepted.done():
-            accepted.set_result(Refused(reason))
-        elif self._state.unsaved is not None:
-            self._unsaved_reason = reason
-            self._env.emit(ReplyUnsaved(self.session, self._state.unsaved, reason))
-        else:
-            self._env.emit(SessionBroke(self.session, reason))
-
-    def _ended(self, accepted: "asyncio.Future[Outcome]") -> None:
-        if not accepted.done():
-            accepted.set_result(Refused(""))
-        self._running = self._resetting = None
-        newest = (self._state.window[0].id if self._state.window else "", self._state.meta.floor_seq)
-        if sum(map(_size_of, self._state.window)) > LARGE_WINDOW_CHARS:
-            # Read again for the next message rather than held all the while.
-            self._state.window = []
-            self._state.window_is_loaded = False
-        self._turn.enter(TurnState.IDLE)
+    def _rest(self, newest: object) -> None:
         self._archiver.start(newest)
         self._on_idle(self.session)
-
-    # Reading along
-
-    async def _follow(self) -> None:
-        """Show what the holder appends, and notice when the chat is free."""
-        stamp: Stamp | None = None
-        while True:
-            try:
-                if (now := await run_blocking(Stamp.of, self._files.chat)) != stamp:
-                    await self._tell_new_rows()
-                    stamp = now
-                holder = await run_blocking(self._files.lease.probe)
-                self._tell_access(Access.HELD_ELSEWHERE if holder else Access.FREE, holder or "")
-            except ChatNotFound:
-                self._env.emit(SessionBroke(self.session, "This chat was deleted in another window."))
-                return
-            except (StorageError, OSError) as error:
-                log.info("%s can't be followed for a moment: %s", self.session, error)
-            await self._env.clock.sleep(FOLLOW_SECONDS)
-
-    async def _tell_new_rows(self) -> None:
-        """Tell of the rows that came since last time; the first time only take note of the newest number."""
-        known = self._followed_seq
-        rows = await run_blocking(_rows_after, self.reader, known or 0, newest_page_only=known is None)
-        self._followed_seq = max((row.seq or 0 for row in rows), default=known or 0)
-        if rows and known is not None:
-            self._env.emit(RowsAppended(self.session, rows))
-
-    def _tell_access(self, access: Access, holder: str) -> None:
-        if (access, holder) != self._told_access:
-            self._told_access = (access, holder)
-            self._env.emit(AccessChanged(self.session, access, holder))
 
 
 def _set(meta: SessionMeta, values: Mapping[str, object]) -> None:
     for name, value in values.items():
         setattr(meta, name, value)
-
-
-def _size_of(row: Row) -> int:
-    """Return about how many characters `row` holds."""
-    texts = sum(len(part.text) for part in row.parts if isinstance(part, TextPart | ReasoningPart))
-    calls = [part for part in row.parts if isinstance(part, ToolPart)]
-    return texts + sum(len(part.output) if isinstance(part.output, str) else TOOL_JSON_CHARS for part in calls)
-
-
-def _rows_after(reader: HistoryReader, last_seq: int, *, newest_page_only: bool) -> tuple[Row, ...]:
-    """Return the rows numbered above `last_seq`, oldest first."""
-    collected: list[Row] = []
-    end: Position | None = None
-    while True:
-        page = reader.page_backward(end)
-        rows = rows_of(page.entries)
-        collected[:0] = [row for row in rows if (row.seq or 0) > last_seq]
-        if newest_page_only or page.exhausted or any((row.seq or 0) <= last_seq for row in rows):
-            return tuple(collected)
-        end = page.next

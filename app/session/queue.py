@@ -1,0 +1,197 @@
+"""Messages that wait for their turn: kept in `queue.json`, each sent once, in order. See context-windows.md, 12.
+
+A message leaves the file only after its row is on disk; one whose row is there already is dropped at open.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from typing import Final, assert_never
+
+from app.aio import run_blocking
+from app.domain.errors import StorageError
+from app.domain.queue import Pause, QueuedMessage, QueueView, When
+from app.history.files import ChatFiles
+from app.history.sidecars import Queue, QueuedEntry, read_sidecar, write_sidecar
+from app.session.inputs import EditQueued, MoveQueued, RemoveQueued
+
+MAX_MESSAGES: Final = 100
+"""In one queue: whoever writes more means something else."""
+
+
+class MessageQueue:
+    """The queue of one chat. Changes are on disk before they hold; nothing is changed if the disk refuses."""
+
+    def __init__(self, files: ChatFiles, tell: Callable[[QueueView], None]) -> None:
+        self._path = files.queue
+        self._tell = tell
+        self._messages: tuple[QueuedMessage, ...] = ()
+        self._sent: set[str] = set()
+        self._taken = ""
+        self._pause: Pause | None = None
+        self._reason = ""
+        self._changing = asyncio.Lock()
+
+    @property
+    def view(self) -> QueueView:
+        """What waits, and why if it is held."""
+        messages = self._waiting
+        return QueueView(messages, self._pause, self._reason) if messages else QueueView()
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether a message is to be sent by itself as soon as no turn runs."""
+        return bool(self._waiting) and self._pause is None
+
+    @property
+    def ends_step(self) -> bool:
+        """Whether a message waits for the end of the step that runs."""
+        return self.goes_on and self._waiting[0].when is When.AFTER_STEP
+
+    def has(self, message_id: str) -> bool:
+        """Whether this message waits."""
+        return any(message.id == message_id for message in self._waiting)
+
+    @property
+    def _waiting(self) -> tuple[QueuedMessage, ...]:
+        return tuple(message for message in self._messages if message.id not in self._sent)
+
+    # On disk
+
+    async def load(self, *, may_repair: bool) -> tuple[str, ...]:
+        """Learn what waits on disk; it waits for the person from now on. Return the ids. Raises StorageError."""
+        async with self._changing:
+            found = await run_blocking(read_sidecar, self._path, Queue, may_repair=may_repair)
+            entries = found.messages if found is not None else ()
+            self._messages = _in_order([_message_of(entry) for entry in entries])
+            self._sent.clear()
+            self._pause, self._reason = Pause.RESTART, ""
+        self._tell(self.view)
+        return tuple(message.id for message in self._messages)
+
+    async def add(self, message: QueuedMessage) -> None:
+        """Let a message wait behind those due at the same moment. Raises StorageError; it doesn't wait then."""
+        async with self._changing:
+            if self.has(message.id):
+                return
+            if len(self._waiting) >= MAX_MESSAGES:
+                raise StorageError(f"{MAX_MESSAGES} messages are waiting already. Let some of them be sent first.")
+            if not self._waiting:
+                self._pause, self._reason = None, ""
+            await self._write((*self._waiting, message))
+
+    async def change(self, change: EditQueued | MoveQueued | RemoveQueued) -> QueuedMessage | None:
+        """Make the change and return the message as it is then, or was; None if it waits no longer.
+
+        One that is just being sent can't be changed any more. Raises StorageError; nothing has changed then.
+        """
+        async with self._changing:
+            found = next((each for each in self._waiting if each.id == change.id and each.id != self._taken), None)
+            if found is None:
+                return None
+            at = self._waiting.index(found)
+            others = [message for message in self._waiting if message is not found]
+            match change:
+                case RemoveQueued():
+                    await self._write(others)
+                case EditQueued():
+                    found = _edited(found, change)
+                    await self._write([*others[:at], found, *others[at:]])
+                case MoveQueued(place=place):
+                    at = min(max(place, 0), len(others))
+                    await self._write([*others[:at], found, *others[at:]])
+                case _:
+                    assert_never(change)
+            return found
+
+    async def _write(self, messages: Sequence[QueuedMessage]) -> None:
+        ordered = _in_order(messages)
+        entries = tuple(_entry_of(message) for message in ordered)
+        await run_blocking(write_sidecar, self._path, Queue(messages=entries))
+        self._messages = ordered
+        # One of them may have been sent while they were written.
+        self._sent &= {message.id for message in ordered}
+        self._tell(self.view)
+
+    # Being sent
+
+    async def take(self, message_id: str = "") -> QueuedMessage | None:
+        """Return the message to send next, or this one, which can't be changed from now on; None if none waits."""
+        async with self._changing:
+            waiting = self._waiting
+            found = next((each for each in waiting if each.id == message_id), None) if message_id else None
+            if not message_id and waiting:
+                found = waiting[0]
+            self._taken = found.id if found is not None else ""
+            return found
+
+    def put_back(self) -> None:
+        """Let the message that was taken wait further, if it was not sent."""
+        self._taken = ""
+
+    def forget(self, ids: Collection[str]) -> bool:
+        """Drop messages whose rows are in the history; return whether the file has to follow (`save`)."""
+        gone = {message.id for message in self._waiting if message.id in ids}
+        self._sent |= gone
+        if gone:
+            self._tell(self.view)
+        return bool(gone)
+
+    async def save(self) -> None:
+        """Put on disk what waits now. A disk that refuses is no loss: what was sent is dropped again at open."""
+        async with self._changing:
+            with contextlib.suppress(StorageError):
+                await self._write(self._waiting)
+
+    # Waiting for the person
+
+    def hold(self, pause: Pause, reason: str = "") -> None:
+        """Send nothing by itself until the person says so."""
+        if self._waiting and self._pause is not Pause.RESTART and (self._pause, self._reason) != (pause, reason):
+            self._pause, self._reason = pause, reason
+            self._tell(self.view)
+
+    def lift(self, *, whatever: bool = False) -> None:
+        """Go on after a turn of the person's has ended well; with `whatever` because the person says so."""
+        if self._pause is not None and (whatever or self._pause is not Pause.RESTART):
+            self._pause, self._reason = None, ""
+            self._tell(self.view)
+
+
+def _in_order(messages: Sequence[QueuedMessage]) -> tuple[QueuedMessage, ...]:
+    """Return messages as they are sent: those due after a step first, each kind in the order it has."""
+    return tuple(sorted(messages, key=lambda message: message.when is not When.AFTER_STEP))
+
+
+def _edited(message: QueuedMessage, change: EditQueued) -> QueuedMessage:
+    return replace(
+        message,
+        text=message.text if change.text is None else change.text,
+        attachments=message.attachments if change.attachments is None else change.attachments,
+        when=message.when if change.when is None else change.when,
+    )
+
+
+def _message_of(entry: QueuedEntry) -> QueuedMessage:
+    return QueuedMessage(
+        id=entry.id,
+        text=entry.text,
+        attachments=entry.attachments,
+        when=entry.when,
+        model=entry.model,
+        level=entry.level,
+        profile=entry.profile,
+    )
+
+
+def _entry_of(message: QueuedMessage) -> QueuedEntry:
+    return QueuedEntry(
+        id=message.id,
+        text=message.text,
+        attachments=message.attachments,
+        when=message.when,
+        model=message.model,
+        level=message.level,
+        profile=message.profile,
+    )
