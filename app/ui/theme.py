@@ -48,6 +48,9 @@ class Theme:
     user_background: QColor
     code_background: QColor
     code_header: QColor
+    added: QColor
+    """The ground of lines that a change adds."""
+    removed: QColor
     code: Mapping[str, QColor]
     """Pygments token type ("Keyword", "Comment.Single", ...) to colour; the nearest parent type counts."""
     zoom: float = 1.0

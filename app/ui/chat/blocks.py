@@ -37,6 +37,8 @@ class Block:
     """False while more lines of code may follow."""
     wraps: bool = False
     """Lines of code that are too long go on in the next one instead of being scrolled sideways."""
+    is_diff: bool = False
+    """Lines that begin with a sign, as `diff_text` has them, have the ground of what is added or removed."""
 
     def says_the_same(self, other: "Block") -> bool:
         """Return whether both look alike."""

@@ -18,6 +18,7 @@ from PySide6.QtGui import (
 from app.domain.text import utf16_units
 from app.ui.chat.blocks import Block
 from app.ui.chat.cells import Cell, Ink
+from app.ui.chat.diff_text import ADDED, KEPT, REMOVED
 from app.ui.chat.highlight import Span, highlight
 from app.ui.chat.style import Style
 from app.ui.chat.targets import Target, TargetKind
@@ -119,8 +120,26 @@ class CodeCell(Cell):
         cursor = QTextCursor(self._document)
         cursor.select(QTextCursor.SelectionType.Document)
         cursor.mergeBlockFormat(spaced)
-        if self.block.closed:
+        if self.block.is_diff:
+            self._show_signs()
+        elif self.block.closed:
             self._colour()
+
+    def _show_signs(self) -> None:
+        """Give lines that come or go their ground; what is too long for a line goes on below its text."""
+        theme = self._style.theme
+        grounds = {ADDED: theme.added, REMOVED: theme.removed}
+        indent = QFontMetricsF(self._style.code).horizontalAdvance(KEPT)
+        block = self._document.begin()
+        while block.isValid():
+            form = block.blockFormat()
+            form.setLeftMargin(indent)
+            form.setTextIndent(-indent)
+            ground = grounds.get(block.text()[: len(ADDED)])
+            if ground is not None:
+                form.setBackground(ground)
+            QTextCursor(block).setBlockFormat(form)
+            block = block.next()
 
     def _wrap_mode(self) -> QTextOption.WrapMode:
         if max(map(len, self.block.code.split("\n"))) > _MAX_UNBROKEN:

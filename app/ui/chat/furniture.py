@@ -20,11 +20,14 @@ _WRAPPED: Final = int(Qt.TextFlag.TextWordWrap)
 _BUTTON_PADDING: Final = 14
 _BUTTON_GAP: Final = 8
 _FOLD_PADDING: Final = 8
+_BETWEEN: Final = " · "
+_CENTRE: Final = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
 
 
 def header_text(item: Item) -> tuple[str, str]:
-    """Return the speaker's name and the time, in the words of the locale."""
-    return speaker_name(item), "" if item.created is None else time_text(item.created)
+    """Return the speaker's name, with what is told beside it, and the time, in the words of the locale."""
+    name = f"{speaker_name(item)} · {item.aside}" if item.aside else speaker_name(item)
+    return name, "" if item.created is None else time_text(item.created)
 
 
 def speaker_name(item: Item) -> str:
@@ -76,23 +79,42 @@ def action_text(action: ItemAction) -> str:
             return QCoreApplication.translate("TranscriptView", "Choose a model…")
 
 
+def header_height(style: Style, item: Item, width: float) -> int:
+    """Return the height of the header: two lines where what is told of the speaker finds no room beside its name."""
+    return style.small_height * (2 if item.aside and not _has_room_for_aside(style, item, width) else 1)
+
+
 def paint_header(painter: QPainter, style: Style, item: Item, rect: QRectF) -> None:
     """Paint the name and the time; a user's header stands at the right, above its bubble."""
-    name, time = header_text(item)
-    name_width = QFontMetricsF(style.name).horizontalAdvance(name)
-    time_width = QFontMetricsF(style.small).horizontalAdvance(time)
-    name_width = min(name_width, rect.width() - time_width - 8)
-    left = rect.left()
+    name, time = speaker_name(item), "" if item.created is None else time_text(item.created)
+    line = QRectF(rect.left(), rect.top(), rect.width(), style.small_height)
+    small = QFontMetricsF(style.small)
+    time_width = small.horizontalAdvance(time)
+    has_room = bool(item.aside) and _has_room_for_aside(style, item, rect.width())
+    aside = f"{_BETWEEN}{item.aside}" if has_room else ""
+    aside_width = small.horizontalAdvance(aside)
+    name_width = min(QFontMetricsF(style.name).horizontalAdvance(name), line.width() - time_width - aside_width - 8)
+    left = line.left()
     if item.speaker is Speaker.USER:
-        left = rect.right() - name_width - (time_width + 8 if time else 0)
+        left = line.right() - name_width - (time_width + 8 if time else 0)
     name = QFontMetricsF(style.name).elidedText(name, Qt.TextElideMode.ElideRight, name_width + 1)
     painter.setFont(style.name)
     painter.setPen(style.theme.text)
-    centre = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
-    painter.drawText(QRectF(left, rect.top(), name_width + 2, rect.height()), centre, name)
+    painter.drawText(QRectF(left, line.top(), name_width + 2, line.height()), _CENTRE, name)
     painter.setFont(style.small)
     painter.setPen(style.theme.muted)
-    painter.drawText(QRectF(left + name_width + 8, rect.top(), time_width + 2, rect.height()), centre, time)
+    painter.drawText(QRectF(left + name_width, line.top(), aside_width + 2, line.height()), _CENTRE, aside)
+    left += name_width + aside_width + 8
+    painter.drawText(QRectF(left, line.top(), time_width + 2, line.height()), _CENTRE, time)
+    if item.aside and not has_room:
+        below = small.elidedText(item.aside, Qt.TextElideMode.ElideRight, line.width())
+        painter.drawText(line.translated(0, line.height()), _CENTRE, below)
+
+
+def _has_room_for_aside(style: Style, item: Item, width: float) -> bool:
+    name, time = speaker_name(item), "" if item.created is None else time_text(item.created)
+    taken = QFontMetricsF(style.name).horizontalAdvance(name)
+    return taken + QFontMetricsF(style.small).horizontalAdvance(f"{_BETWEEN}{item.aside}{time}") + 8 <= width
 
 
 def fold_rect(style: Style, node: Node, section: int, rect: QRectF) -> QRectF:

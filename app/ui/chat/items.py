@@ -6,8 +6,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
+from app.domain.approvals import Question
+
 SectionKind = Literal["text", "reasoning", "tool"]
-CallState = Literal["running", "done", "failed", "interrupted", "denied"]
+CallState = Literal["asking", "waiting", "running", "done", "failed", "interrupted", "denied"]
+"""`asking`: the person's answer is waited for; `waiting`: its turn is."""
 
 
 class Speaker(StrEnum):
@@ -47,6 +50,10 @@ class ToolCall:
     """Bytes of the whole result, if `output` is only its begin and its end."""
     seconds: float | None = None
     """How long it took, if that was seen."""
+    diff: str = ""
+    """What it has changed, or asks to change, as a unified diff."""
+    question: Question | None = None
+    """What it asks the person, while it is `asking`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +81,8 @@ class Item:
     id: str
     speaker: Speaker
     name: str = ""
+    aside: str = ""
+    """What is told of the speaker beside its name."""
     created: datetime | None = None
     sections: Sequence[Section] = ()
     files: Sequence[AttachedFile] = ()

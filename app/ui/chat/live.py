@@ -11,6 +11,8 @@ from typing import Final
 from app.domain.chats import TurnState
 from app.domain.events import (
     AnswerDelayed,
+    ApprovalAsked,
+    ApprovalEnded,
     ReplyDelta,
     ReplyDropped,
     ReplyStarted,
@@ -58,26 +60,58 @@ class LiveReply:
         self.stretches[-1].chunks.append(text)
 
     def start_call(self, event: ToolStarted) -> None:
-        """Add a call that runs."""
-        tool = ToolCall(event.call_id, event.name, arguments=event.arguments)
-        self.stretches.append(_Stretch("tool", tool=tool, began=time.monotonic()))
+        """Show that a call runs; one that nobody asked about is added."""
+        stretch, tool = self._call(event.call_id, event.name)
+        stretch.began = time.monotonic()
+        stretch.tool = replace(tool, state="running", arguments=event.arguments, question=None)
+
+    def ask(self, event: ApprovalAsked) -> None:
+        """Show that a call waits for the person's answer."""
+        stretch, tool = self._call(event.call_id, event.name)
+        question = event.question
+        stretch.tool = replace(
+            tool, state="asking", arguments=event.arguments, question=question, diff=question.diff or tool.diff
+        )
+
+    def end_question(self, event: ApprovalEnded) -> None:
+        """Show that a call's question is answered; what becomes of the call is told next."""
+        stretch = self._find(event.call_id)
+        if stretch is not None and stretch.tool is not None and stretch.tool.state == "asking":
+            state: CallState = "running" if stretch.began else "waiting"
+            stretch.tool = replace(stretch.tool, state=state, question=None)
 
     def end_call(self, event: ToolEnded) -> None:
         """Note what became of a call; one that never ran is added."""
-        for stretch in reversed(self.stretches):
-            if stretch.tool is not None and stretch.tool.call_id == event.call_id:
-                seconds = time.monotonic() - stretch.began
-                break
-        else:
-            stretch, seconds = _Stretch("tool", tool=ToolCall(event.call_id, event.name)), None
-            self.stretches.append(stretch)
-        assert stretch.tool is not None
-        state = _CALL_STATES[event.state]
-        stretch.tool = replace(stretch.tool, state=state, output=event.output, seconds=seconds)
+        stretch, tool = self._call(event.call_id, event.name)
+        seconds = event.seconds
+        if seconds is None and stretch.began:
+            seconds = time.monotonic() - stretch.began
+        stretch.tool = replace(
+            tool,
+            state=_CALL_STATES[event.state],
+            output=event.output,
+            seconds=seconds,
+            diff=event.diff or tool.diff,
+            question=None,
+        )
 
     def sections(self) -> tuple[Section, ...]:
         """Return what was heard as sections of an item."""
         return tuple(Section(each.kind, "".join(each.chunks), each.tool) for each in self.stretches)
+
+    def _find(self, call_id: str) -> _Stretch | None:
+        calls = (each for each in reversed(self.stretches) if each.tool is not None)
+        return next((each for each in calls if each.tool is not None and each.tool.call_id == call_id), None)
+
+    def _call(self, call_id: str, name: str) -> tuple[_Stretch, ToolCall]:
+        """Return a call and the stretch it is, made if nothing was heard of it yet."""
+        stretch = self._find(call_id)
+        if stretch is not None and stretch.tool is not None:
+            return stretch, stretch.tool
+        tool = ToolCall(call_id, name, state="waiting")
+        stretch = _Stretch("tool", tool=tool)
+        self.stretches.append(stretch)
+        return stretch, tool
 
 
 class LiveReplies:
@@ -88,6 +122,7 @@ class LiveReplies:
         self._states: dict[str, TurnState] = {}
         self._quiet: dict[str, int] = {}
         self._retries: dict[str, tuple[RetryScheduled, float]] = {}
+        self._questions: dict[str, dict[str, ApprovalAsked]] = {}
 
     def hear(self, event: SessionEvent) -> None:
         """Take note of an event of any chat."""
@@ -98,6 +133,7 @@ class LiveReplies:
                     self._replies.pop(event.session, None)
                     self._retries.pop(event.session, None)
                     self._quiet.pop(event.session, None)
+                    self._questions.pop(event.session, None)
             case RetryScheduled():
                 self._retries[event.session] = (event, time.monotonic() + event.delay_seconds)
             case ReplyStarted():
@@ -106,6 +142,9 @@ class LiveReplies:
                 self._replies[event.session] = LiveReply(event.row_id, event.model)
             case AnswerDelayed():
                 self._quiet[event.session] = event.seconds
+            case ApprovalAsked() | ApprovalEnded():
+                self._note_question(event)
+                self._add(event)
             case ReplyDelta() | ToolStarted() | ToolEnded():
                 self._add(event)
             case ReplyDropped():
@@ -135,11 +174,22 @@ class LiveReplies:
         """Return what a chat is doing, None if nothing was heard of it."""
         return self._states.get(session)
 
+    def questions(self, session: str) -> tuple[ApprovalAsked, ...]:
+        """Return what waits for the person's answer in a chat, in the order it was asked."""
+        return tuple(self._questions.get(session, {}).values())
+
     def streaming(self) -> list[str]:
         """Return the chats in which a turn is running."""
         return [session for session, state in self._states.items() if state.is_active]
 
-    def _add(self, event: ReplyDelta | ToolStarted | ToolEnded) -> None:
+    def _note_question(self, event: ApprovalAsked | ApprovalEnded) -> None:
+        questions = self._questions.setdefault(event.session, {})
+        if isinstance(event, ApprovalAsked):
+            questions[event.call_id] = event
+        else:
+            questions.pop(event.call_id, None)
+
+    def _add(self, event: ReplyDelta | ToolStarted | ToolEnded | ApprovalAsked | ApprovalEnded) -> None:
         self._quiet.pop(event.session, None)
         reply = self._replies.get(event.session)
         if reply is None or reply.row_id != event.row_id:
@@ -151,6 +201,10 @@ class LiveReplies:
                 reply.start_call(event)
             case ToolEnded():
                 reply.end_call(event)
+            case ApprovalAsked():
+                reply.ask(event)
+            case ApprovalEnded():
+                reply.end_question(event)
 
     def _forget(self, session: str, row_id: str) -> None:
         reply = self._replies.get(session)

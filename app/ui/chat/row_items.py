@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication, QLocale, QTime
 
 from app.domain.errors import ErrorKind
 from app.domain.events import RetryScheduled
-from app.domain.rows import Boundary, Flag, Kind, MediaPart, ReasoningPart, Row, TextPart, ToolPart
+from app.domain.rows import STEP_LIMIT, Boundary, Flag, Kind, MediaPart, ReasoningPart, Row, TextPart, ToolPart
 from app.domain.text import one_line
 from app.history.reader import DamagedEntry, Entry, RowEntry
 from app.session.attachments import MAX_NAME_CHARS
@@ -48,6 +48,7 @@ def item_of(row: Row, model_name: ModelName) -> Item | None:
         id=row.id,
         speaker=Speaker.USER if row.role == "user" else Speaker.ASSISTANT,
         name=_tr("You") if row.role == "user" else _model_of(row, model_name),
+        aside=_instead_of(row, model_name),
         created=row.created,
         sections=_sections(row),
         files=_files(row),
@@ -116,6 +117,20 @@ def _model_of(row: Row, model_name: ModelName) -> str:
     return model_name(f"{row.request.provider}/{row.request.model}") if row.request else _tr("Assistant")
 
 
+def _instead_of(row: Row, model_name: ModelName) -> str:
+    """Return in whose place a model answered, and why; empty if it was the one that was asked."""
+    if row.request is None or not row.request.instead_of:
+        return ""
+    asked = model_name(row.request.instead_of)
+    match row.request.instead_because:
+        case ErrorKind.REFUSAL:
+            return _tr("instead of {model}, which declined").format(model=asked)
+        case ErrorKind.OVERLOADED:
+            return _tr("instead of {model}, which was overloaded").format(model=asked)
+        case _:
+            return _tr("instead of {model}").format(model=asked)
+
+
 def _sections(row: Row) -> tuple[Section, ...]:
     sections: list[Section] = []
     for part in row.parts:
@@ -142,6 +157,8 @@ def _call(part: ToolPart) -> ToolCall:
         arguments=part.input,
         output=part.output,
         kept_apart=part.output_blob.bytes if part.output_blob is not None else 0,
+        seconds=part.seconds,
+        diff=part.diff or "",
     )
 
 
@@ -187,6 +204,9 @@ def _files(row: Row) -> tuple[AttachedFile, ...]:
 
 
 def _with_note(item: Item, row: Row) -> Item:
+    if row.error is not None and row.error.kind == STEP_LIMIT:
+        # Nothing has failed: the person is asked whether it may go on.
+        return replace(item, note=row.error.detail)
     if row.error is not None:
         note = told_error(row.error.kind, row.error.detail, is_quote=bool(row.error.is_quote))
         note += " " + (_tr("What came before is kept.") if is_sendable(row) else _tr("Your message is kept."))

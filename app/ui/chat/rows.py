@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
 
-from app.ui.chat import divider, furniture, tool_card
+from app.ui.chat import answer_row, divider, furniture, tool_card
 from app.ui.chat.attachments_row import FileChips
 from app.ui.chat.block_html import block_html
 from app.ui.chat.blocks import Block, BlockKind
@@ -138,7 +138,7 @@ class Rows:
         """Return where the content of a row stands."""
         row = node.rows[at]
         above, below = self._gaps(node, at, row)
-        if row.kind not in {RowKind.BLOCK, RowKind.PENDING, RowKind.MORE}:
+        if row.kind not in {RowKind.BLOCK, RowKind.PENDING, RowKind.MORE, RowKind.ASK}:
             return Frame(self._column_x, above, self._column, below)
         if node.item.speaker is Speaker.USER:
             width = self.bubble_width(node)
@@ -197,6 +197,10 @@ class Rows:
                 call = node.sections[row.key.section]
                 rect = self._rect(placed, frame)
                 return tool_card.more_targets(self.style, call, rect) if isinstance(call, ToolSection) else []
+            case RowKind.ASK:
+                call = node.sections[row.key.section]
+                rect = self._rect(placed, frame)
+                return answer_row.answer_targets(self.style, call, rect) if isinstance(call, ToolSection) else []
             case RowKind.FOOTER:
                 return furniture.footer_targets(self.style, node.item, self._rect(placed, frame))
             case RowKind.BLOCK:
@@ -225,8 +229,8 @@ class Rows:
                 furniture.paint_fold(painter, self.style, node, row.key.section, rect, hovered=number is not None)
             case RowKind.TOOL:
                 self.tools.paint(painter, self.style, node, row.key.section, rect, hovered=number is not None)
-            case RowKind.MORE:
-                self._paint_more(painter, placed, rect, hovered=number is not None)
+            case RowKind.MORE | RowKind.ASK:
+                self._paint_below_call(painter, placed, rect, number)
             case RowKind.DIVIDER:
                 divider.paint_divider(painter, self.style, node.item, rect)
             case RowKind.WAIT:
@@ -272,11 +276,16 @@ class Rows:
         cell.paint(painter, ink)
         painter.restore()
 
-    def _paint_more(self, painter: QPainter, placed: Placed, rect: QRectF, *, hovered: bool) -> None:
-        call = placed.node.sections[placed.node.rows[placed.row].key.section]
-        if isinstance(call, ToolSection):
-            self._paint_bar(painter, placed)
-            tool_card.paint_more(painter, self.style, call, rect, hovered=hovered)
+    def _paint_below_call(self, painter: QPainter, placed: Placed, rect: QRectF, hovered: int | None) -> None:
+        row = placed.node.rows[placed.row]
+        call = placed.node.sections[row.key.section]
+        if not isinstance(call, ToolSection):
+            return
+        self._paint_bar(painter, placed)
+        if row.kind is RowKind.MORE:
+            tool_card.paint_more(painter, self.style, call, rect, hovered=hovered is not None)
+        else:
+            answer_row.paint_answers(painter, self.style, call, rect, hovered=hovered)
 
     def _paint_bar(self, painter: QPainter, placed: Placed) -> None:
         """Paint the line beside what can be folded away."""
@@ -297,11 +306,13 @@ class Rows:
         above, below = self._gaps(node, at, row)
         style = self.style
         match row.kind:
-            case RowKind.HEADER | RowKind.FOLD:
-                inner = style.small_height + (style.px(8) if row.kind is RowKind.FOLD else 0)
+            case RowKind.HEADER:
+                inner = furniture.header_height(style, node.item, self._column)
+            case RowKind.FOLD:
+                inner = style.small_height + style.px(8)
             case RowKind.FILES:
                 inner = self.files.height(style, node.item, self._column)
-            case RowKind.TOOL | RowKind.MORE:
+            case RowKind.TOOL | RowKind.MORE | RowKind.ASK:
                 inner = self._call_height(node, at)
             case RowKind.DIVIDER:
                 inner = divider.divider_height(style, node.item, self._column)
@@ -322,6 +333,8 @@ class Rows:
         assert isinstance(call, ToolSection)
         if row.kind is RowKind.TOOL:
             return self.tools.height(self.style, call.tool, self._column)
+        if row.kind is RowKind.ASK:
+            return answer_row.answer_height(self.style, call, self.frame(node, at).width)
         return tool_card.more_height(self.style, call, self.frame(node, at).width)
 
     def _gaps(self, node: Node, at: int, row: Row) -> tuple[int, int]:
@@ -398,5 +411,7 @@ def _gaps_of_furniture(kind: RowKind, previous: RowKind) -> tuple[int, int]:
             return 6 if previous in {RowKind.HEADER, RowKind.TOOL} else _BLOCK_GAP, 2
         case RowKind.FOOTER | RowKind.MORE:
             return 6, 0
+        case RowKind.ASK:
+            return 8, 2
         case _:
             return 4, 0

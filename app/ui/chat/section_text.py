@@ -126,6 +126,11 @@ class ToolSection(SectionText):
         return True
 
     @property
+    def asks(self) -> bool:
+        """Whether the person's answer is waited for."""
+        return self.tool.question is not None
+
+    @property
     def note(self) -> str:
         """What is missing of the result although all is shown that can be."""
         return tool_text.remainder(self.tool) if self.is_whole or not self.has_more else ""

@@ -19,6 +19,10 @@ class TargetFocus:
         """Be on no target."""
         self._focused = None
 
+    def go_to(self, which: TargetId) -> None:
+        """Be on that target."""
+        self._focused = which
+
     def step(self, *, forwards: bool) -> Target | None:
         """Go to the next target; None past the last one."""
         targets = self._on_screen.targets()

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QRectF
 
+from app.domain.approvals import Verdict
 from app.ui.chat.transcript_model import RowKey
 
 
@@ -17,6 +18,7 @@ class TargetKind(Enum):
     FOLD = auto()
     MORE = auto()
     ACTION = auto()
+    ANSWER = auto()
 
 
 class TargetId(NamedTuple):
@@ -28,6 +30,13 @@ class TargetId(NamedTuple):
     number: int
 
 
+class Answer(NamedTuple):
+    """What a button says to the question of a call."""
+
+    call_id: str
+    verdict: Verdict
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """Something that can be activated; `rect` is where it is, relative to its row or to the window."""
@@ -37,6 +46,6 @@ class Target:
     name: str
     """For the screen reader."""
     payload: object = None
-    """The address of a link, or the `ItemAction`."""
+    """The address of a link, the `ItemAction`, or the `Answer`."""
     number: int = 0
     """Among the targets of its row."""

@@ -17,7 +17,8 @@ from app.ui.chat.items import Item, Section, SectionKind, Speaker, ToolCall
 from app.ui.chat.section_text import SectionText, ToolSection
 
 _LAST: Final = 1 << 30
-_BELOW_BLOCKS: Final = _LAST - 1
+_BELOW_BLOCKS: Final = _LAST + 1
+_BELOW_ALL: Final = _LAST + 2
 _SLICE_SECONDS: Final = 0.02
 
 
@@ -31,6 +32,8 @@ class RowKind(Enum):
     """The line of a tool card that is always there."""
     MORE = auto()
     """Below a result that is not shown to its end."""
+    ASK = auto()
+    """What can be answered to the question of a call."""
     DIVIDER = auto()
     BLOCK = auto()
     PENDING = auto()
@@ -48,6 +51,10 @@ class RowKey(NamedTuple):
 
 
 _START: Final = RowKey(-2, 0)
+_OF_VALUES: Final = frozenset(
+    {RowKind.HEADER, RowKind.FOOTER, RowKind.TOOL, RowKind.MORE, RowKind.ASK, RowKind.DIVIDER}
+)
+"""Rows whose height no block of text decides."""
 
 
 @dataclass(slots=True)
@@ -90,6 +97,7 @@ class Node:
         self.order = order
         self.sections = [_section_text(item, section) for section in item.sections]
         self.unfolded: set[int] = set()
+        self.unfold_questions()
         self.rows: list[Row] = [Row(RowKind.PENDING, RowKey(0, _LAST))]
         self.heights = Heights([self.estimate(scale)])
         self.is_expanded = False
@@ -114,6 +122,10 @@ class Node:
         """Return whether that section shows only its fold line."""
         return not self._is_unfolded(section)
 
+    def unfold_questions(self) -> None:
+        """Unfold what the person is asked about."""
+        self.unfolded |= {at for at, section in enumerate(self.sections) if _asks(section)}
+
     def text_of(self, section: int) -> str:
         """Return what a section says as it is folded now: its text, or a call as Markdown."""
         text = self.sections[section]
@@ -135,7 +147,7 @@ class Node:
         for row in self._make_rows(since):
             before, height, was_below_code = old.get(row.key, (None, 0, False))
             if before is not None and before.block is row.block and before.kind is row.kind:
-                is_of_values = row.kind in {RowKind.FOOTER, RowKind.TOOL, RowKind.MORE, RowKind.DIVIDER}
+                is_of_values = row.kind in _OF_VALUES
                 if is_of_values or was_below_code is not self._is_below_code(len(self.rows)):
                     before.measured = 0
                 row = before  # noqa: PLW2901
@@ -174,14 +186,15 @@ class Node:
         """Give the rows of a section from its block `first` on; all of them if that is negative."""
         if section.kind != "text" and first < 0:
             yield Row(RowKind.FOLD if section.kind == "reasoning" else RowKind.TOOL, RowKey(at, -1))
-        if not self._is_unfolded(at):
-            return
-        for index in range(max(0, first), len(section.blocks)):
-            yield Row(RowKind.BLOCK, RowKey(at, index), section.blocks[index])
-        if section.is_pending:
-            yield Row(RowKind.PENDING, RowKey(at, _LAST))
-        if isinstance(section, ToolSection) and (section.has_more or section.note):
-            yield Row(RowKind.MORE, RowKey(at, _BELOW_BLOCKS))
+        if self._is_unfolded(at):
+            for index in range(max(0, first), len(section.blocks)):
+                yield Row(RowKind.BLOCK, RowKey(at, index), section.blocks[index])
+            if section.is_pending:
+                yield Row(RowKind.PENDING, RowKey(at, _LAST))
+            if isinstance(section, ToolSection) and (section.has_more or section.note):
+                yield Row(RowKind.MORE, RowKey(at, _BELOW_BLOCKS))
+        if _asks(section):
+            yield Row(RowKind.ASK, RowKey(at, _BELOW_ALL))
 
     def _estimate_row(self, row: Row, scale: Scale) -> int:
         if row.kind is RowKind.PENDING:
@@ -266,6 +279,7 @@ class TranscriptModel:
         if node is None:
             return None
         old, was = node.sections, node.item
+        asked = {at for at, section in enumerate(old) if _asks(section)}
         node.item = item
         node.sections = [
             _succeed(
@@ -277,6 +291,8 @@ class TranscriptModel:
             )
             for at, section in enumerate(item.sections)
         ]
+        if any(_asks(section) and at not in asked for at, section in enumerate(node.sections)):
+            node.unfold_questions()
         if node.is_expanded:
             for section in node.sections:
                 section.advance()
@@ -390,6 +406,10 @@ class TranscriptModel:
 
     def _sum_up(self) -> None:
         self.heights = Heights(node.heights.total for node in self.nodes)
+
+
+def _asks(section: SectionText) -> bool:
+    return isinstance(section, ToolSection) and section.asks
 
 
 def _is_next_step(above: Node, node: Node) -> bool:

@@ -14,7 +14,7 @@ from app.ui.chat.accessible import announce, register, tell_reading_place
 from app.ui.chat.items import Item, SectionKind, Speaker
 from app.ui.chat.selection import item_text, selected_text
 from app.ui.chat.targets import Target, TargetId, TargetKind
-from app.ui.chat.tool_text import state_text, tool_name
+from app.ui.chat.tool_text import state_text, title
 from app.ui.chat.transcript_canvas import TranscriptCanvas
 from app.ui.chat.transcript_model import Node
 from app.ui.theme import Theme
@@ -254,7 +254,7 @@ class TranscriptView(TranscriptCanvas):
         calls = [
             section.tool for step in self.nodes[first : at + 1] for section in step.sections if section.tool is not None
         ]
-        said = [f"{tool_name(tool)}: {state_text(tool)}" for tool in calls[:_MOST_CALLS_SAID]]
+        said = [f"{title(tool)}: {state_text(tool)}" for tool in calls[:_MOST_CALLS_SAID]]
         if len(calls) > _MOST_CALLS_SAID:
             said.append(self.tr("more calls: %1").replace("%1", self.locale().toString(len(calls) - _MOST_CALLS_SAID)))
         return said

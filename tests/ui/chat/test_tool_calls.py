@@ -34,7 +34,7 @@ def test_a_call_is_shown_while_it_runs_also_after_another_chat(desk: Desk) -> No
     running = window._live.reply(session)
     assert running is not None
     window._hear((ToolStarted(session, running.row_id, "c1", "session_history", {"action": "search", "query": "a"}),))
-    assert desk.spoken().endswith("I look.\n\n[session_history · search “a” · running…]")
+    assert desk.spoken().endswith("I look.\n\n[Search the chat for “a” · running…]")
     window.actions_.new_chat.trigger()
     desk.until(lambda: desk.session != session)
     window.chats.open(session)

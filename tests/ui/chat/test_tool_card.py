@@ -8,6 +8,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from app.domain.approvals import Question
 from app.domain.rows import Blob, RequestInfo, Row, TextPart, ToolPart, ToolState
 from app.ui.chat.accessible import accessible_name
 from app.ui.chat.items import CallState, Item, Section, Speaker, ToolCall
@@ -15,7 +16,7 @@ from app.ui.chat.row_items import item_of
 from app.ui.chat.style import make_style
 from app.ui.chat.targets import TargetKind
 from app.ui.chat.tool_card import ToolCards
-from app.ui.chat.tool_text import MOST_CHARS, card_blocks, headline, markdown, remainder, summary, trouble
+from app.ui.chat.tool_text import MOST_CHARS, card_blocks, headline, markdown, remainder, sentence, summary, trouble
 from app.ui.chat.transcript_model import RowKind
 from app.ui.chat.transcript_view import TranscriptView
 from app.ui.theme import load_theme
@@ -44,6 +45,8 @@ def _kinds(view: TranscriptView) -> list[RowKind]:
 @pytest.mark.parametrize(
     ("state", "words"),
     [
+        ("asking", "waits for you"),
+        ("waiting", "waiting"),
         ("running", "running…"),
         ("done", "done"),
         ("failed", "failed"),
@@ -51,8 +54,49 @@ def _kinds(view: TranscriptView) -> list[RowKind]:
         ("denied", "not allowed"),
     ],
 )
-def test_a_call_says_its_name_its_arguments_and_its_state_in_words(state: CallState, words: str) -> None:
-    assert headline(replace(DONE, state=state)) == f"session_history · search “temple” · limit: 10 · {words}"
+def test_a_call_says_what_it_does_and_its_state_in_words(state: CallState, words: str) -> None:
+    assert headline(replace(DONE, state=state)) == f"Search the chat for “temple” · {words}"
+    unknown = replace(DONE, name="weather", state=state)
+    assert headline(unknown) == f"weather · search “temple” · limit: 10 · {words}", "of others, name and arguments"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "words"),
+    [
+        ("session_history", {"action": "list_windows"}, "List the context windows of the chat"),
+        ("session_history", {"action": "list_items", "window_id": "w:3"}, "List the messages of window 3"),
+        ("session_history", {"action": "list_items"}, "List the messages of the chat"),
+        ("session_history", {"action": "read_item", "item_id": "#12"}, "Read message #12"),
+        ("session_history", {"action": "read_item", "item_id": "i:0123:abc"}, "Read a message of the chat"),
+        ("session_history", {"action": "search"}, ""),
+        ("session_history", None, ""),
+        ("list_files", {}, "List the folder"),
+        ("list_files", {"path": "drafts"}, "List drafts"),
+        ("read_file", {"path": "notes.txt"}, "Read notes.txt"),
+        ("write_file", {"path": "notes.txt", "text": "x"}, "Write notes.txt"),
+        ("edit_file", {"path": "a\nb.txt"}, "Change a b.txt"),
+        ("edit_file", {"path": 7}, ""),
+        ("search_files", {"text": "temple"}, "Search the files for “temple”"),
+        ("search_files", {"glob": "*.md"}, "Look for files named *.md"),
+        ("search_files", {"text": "temple", "glob": "*.md"}, "Search *.md for “temple”"),
+        ("search_files", {}, ""),
+        ("memory", {"command": "view", "path": "/memories/global"}, "Read /memories/global"),
+        ("memory", {"command": "create", "path": "/memories/a"}, "Write /memories/a"),
+        ("memory", {"command": "insert", "path": "/memories/a"}, "Change /memories/a"),
+        ("memory", {"command": "delete", "path": "/memories/a"}, "Delete /memories/a"),
+        ("memory", {"command": "rename", "old_path": "/m/a", "new_path": "/m/b"}, "Rename /m/a to /m/b"),
+        ("memory", {"command": "dance"}, ""),
+        ("weather", {"city": "Kyoto"}, ""),
+    ],
+)
+def test_a_call_is_told_in_a_sentence_with_its_main_argument(name: str, arguments: object, words: str) -> None:
+    assert sentence(ToolCall("c", name, arguments=arguments)) == words
+
+
+def test_a_call_that_asks_says_it_in_its_own_words() -> None:
+    asking = ToolCall("c", "edit_file", "asking", {"path": "a.txt"}, question=Question("Change 3 lines\nof a.txt"))
+    assert headline(asking) == "Change 3 lines of a.txt · waits for you"
+    assert sentence(replace(asking, question=Question(""))) == "Change a.txt"
 
 
 def test_how_long_a_call_took_is_told_if_it_was_seen() -> None:
@@ -179,9 +223,10 @@ def test_what_is_said_aloud_holds_the_call_and_its_result_only_while_it_is_open(
     view: TranscriptView, driver: Driver
 ) -> None:
     view.set_items([_item(_text("before"), DONE)], more_above=False)
-    assert "[session_history · search “temple” · limit: 10 · done]" in accessible_name(view.nodes[0])
+    assert "[Search the chat for “temple” · done]" in accessible_name(view.nodes[0])
     assert "hits" not in accessible_name(view.nodes[0])
-    assert driver.target(TargetKind.FOLD)[1].name.startswith("session_history · search “temple”")
+    name = driver.target(TargetKind.FOLD)[1].name
+    assert name == "Search the chat for “temple” · done, arguments and result are hidden"
     driver.click(TargetKind.FOLD)
     assert "item: #5" in accessible_name(view.nodes[0])
 
@@ -190,18 +235,18 @@ def test_an_open_card_is_copied_as_markdown_with_arguments_and_result(view: Tran
     view.set_items([_item(_text("before"), DONE, _text("after"))], more_above=False)
     view.copy_item("a")
     board = QGuiApplication.clipboard()
-    assert board.text() == "before\n\n[session_history · search “temple” · limit: 10 · done]\n\nafter"
+    assert board.text() == "before\n\n[Search the chat for “temple” · done]\n\nafter"
     driver.click(TargetKind.FOLD)
     view.select_all()
     view.copy()
     assert board.text() == (
-        "before\n\n**Tool: session_history** (done)\n\n"
+        "before\n\n**Tool: Look back in this chat** (done)\n\nSearch the chat for “temple”\n\n"
         "Arguments:\n\n```\naction: search\nquery: temple\nlimit: 10\n```\n\n"
         "Result:\n\n```\nhits:\n  - item: #5\n```\n\nafter"
     )
     view.copy_item("a")
     html = board.mimeData().html()
-    assert "session_history" in html
+    assert "Search the chat for “temple”" in html
     assert "item: #5" in html
 
 
@@ -222,16 +267,18 @@ def test_a_running_call_is_settled_in_place_and_stays_open(view: TranscriptView,
 
 def test_the_arguments_go_below_the_name_where_a_card_is_narrow(qapp: QApplication) -> None:
     style, cards = make_style(load_theme(dark=False), QApplication.font()), ToolCards()
-    assert cards.height(style, DONE, 700) < cards.height(style, DONE, 220)
+    unknown = replace(DONE, name="weather")
+    assert cards.height(style, unknown, 700) < cards.height(style, unknown, 220)
+    assert cards.height(style, DONE, 700) == cards.height(style, DONE, 220), "its sentence stays in its line"
     failed = replace(DONE, state="failed", output="no such window")
     assert cards.height(style, failed, 700) > cards.height(style, DONE, 700)
-    assert cards.height(style, replace(DONE, arguments=None), 220) == cards.height(style, DONE, 700)
+    assert cards.height(style, replace(unknown, arguments=None), 220) == cards.height(style, DONE, 700)
 
 
 @pytest.mark.parametrize("is_dark", [False, True])
 @pytest.mark.parametrize("width", [320, 900])
 def test_every_state_can_be_painted(view: TranscriptView, *, is_dark: bool, width: int) -> None:
-    states: list[CallState] = ["running", "done", "failed", "interrupted", "denied"]
+    states: list[CallState] = ["asking", "waiting", "running", "done", "failed", "interrupted", "denied"]
     calls = [replace(DONE, call_id=state, state=state, output="why\n" * 2_000) for state in states]
     view.resize(width, 900)
     view.set_theme(load_theme(dark=is_dark))
@@ -272,7 +319,9 @@ def test_a_step_that_ends_with_a_call_is_not_announced_as_a_finished_reply(view:
     assert said == []
     view.append_item(Item("b", Speaker.ASSISTANT, "Model", sections=[_text("Found")], streaming=True))
     view.update_item(Item("b", Speaker.ASSISTANT, "Model", sections=[_text("Found it.")]))
-    assert said == ["Reply finished, 2 words; session_history: done"], "the calls of all its steps are told with it"
+    assert said == ["Reply finished, 2 words; Search the chat for “temple”: done"], (
+        "the calls of all its steps are told with it"
+    )
 
 
 def test_only_the_first_of_many_calls_are_told_with_a_reply(view: TranscriptView) -> None:
@@ -283,5 +332,6 @@ def test_only_the_first_of_many_calls_are_told_with_a_reply(view: TranscriptView
     view.append_item(Item("b", Speaker.ASSISTANT, "Model", sections=[_text("Found")], streaming=True))
     view.update_item(Item("b", Speaker.ASSISTANT, "Model", sections=[_text("Found it.")]))
     assert len(said) == 1
-    assert said[0].startswith("Reply finished, 2 words; session_history: done; session_history: failed")
+    search = "Search the chat for “temple”"
+    assert said[0].startswith(f"Reply finished, 2 words; {search}: done; {search}: failed")
     assert said[0].endswith("; more calls: 2")

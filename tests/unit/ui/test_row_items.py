@@ -27,6 +27,30 @@ def test_a_message_shows_who_and_what() -> None:
     assert reply.name == "<p/m>"
 
 
+@pytest.mark.parametrize(
+    ("because", "words"),
+    [
+        ("refusal", "instead of <p/big>, which declined"),
+        ("overloaded", "instead of <p/big>, which was overloaded"),
+        ("something else", "instead of <p/big>"),
+        (None, "instead of <p/big>"),
+    ],
+)
+def test_a_model_that_stepped_in_says_for_which_and_why(because: str | None, words: str) -> None:
+    request = {"provider": "p", "model": "m", "instead_of": "p/big", "instead_because": because}
+    reply = item_of(row(request=request), name)
+    assert reply is not None
+    assert (reply.name, reply.aside) == ("<p/m>", words)
+
+
+def test_a_call_of_a_row_keeps_how_long_it_took_and_what_it_changed() -> None:
+    call = ToolPart(call_id="c", name="edit_file", input={}, state="done", output="ok", seconds=1.5, diff="+new")
+    item = item_of(row(parts=[call]), name)
+    assert item is not None
+    assert item.sections[0].tool is not None
+    assert (item.sections[0].tool.seconds, item.sections[0].tool.diff) == (1.5, "+new")
+
+
 @pytest.mark.parametrize("kind", list(ErrorKind))
 def test_every_error_has_a_sentence_of_its_own(kind: ErrorKind) -> None:
     item = item_of(row(error=ErrorInfo(kind=kind, detail="detail", is_quote=True), flags=[Flag.FAILED]), name)
@@ -163,5 +187,5 @@ def test_results_the_model_has_not_answered_can_be_continued() -> None:
     limited = settled.model_copy(update={"error": error, "flags": (Flag.FAILED,)})
     item = item_of(limited, name)
     assert item is not None
-    assert item.note == "It was stopped here. What came before is kept."
+    assert (item.note, item.is_error) == ("It was stopped here.", False), "nothing has failed"
     assert with_action(item, limited).actions == (ItemAction.CONTINUE,)

@@ -24,6 +24,7 @@ def test_text_is_readable_on_everything_it_stands_on(*, dark: bool) -> None:
     theme: Theme = load_theme(dark=dark)
     backgrounds = [theme.window, theme.surface, theme.hover, theme.user_background, theme.code_background]
     pairs = [(text, on) for text in (theme.text, theme.muted) for on in (*backgrounds, theme.code_header)]
+    pairs += [(theme.text, on) for on in (theme.added, theme.removed)]
     pairs += [(theme.link, on) for on in (theme.surface, theme.user_background)]
     pairs += [(theme.error, theme.surface), (theme.error, theme.window)]
     pairs += [(theme.found_text, theme.found), (theme.found_here_text, theme.found_here)]

@@ -1,0 +1,96 @@
+"""What one call does, in a sentence: “Read notes.txt” rather than a name and a list of arguments."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from PySide6.QtCore import QCoreApplication
+
+from app.domain.text import one_line
+from app.domain.tool_names import EDIT_FILE, LIST_FILES, MEMORY, READ_FILE, SEARCH_FILES, WRITE_FILE
+from app.domain.windows import SESSION_HISTORY
+from app.ui.chat.blocks import clean
+
+_VALUE_CHARS: Final = 80
+_HERE: Final = frozenset({"", ".", "./", "/"})
+"""Paths that mean the whole folder."""
+
+
+def call_sentence(name: str, arguments: object) -> str:
+    """Return what a call does, with its main argument; empty of a tool or an argument that nobody knows."""
+    given = arguments if isinstance(arguments, Mapping) else {}
+    match name:
+        case _ if name == SESSION_HISTORY:
+            return _look_back(given)
+        case _ if name == MEMORY:
+            return _memory(given)
+        case _ if name == SEARCH_FILES:
+            return _search(given)
+        case _ if name == LIST_FILES:
+            path = _text(given, "path")
+            return _tr("List the folder") if path in _HERE else _tr("List {path}").format(path=path)
+        case _ if name in (READ_FILE, WRITE_FILE, EDIT_FILE) and (path := _text(given, "path")):
+            sentence = {
+                READ_FILE: _tr("Read {path}"),
+                WRITE_FILE: _tr("Write {path}"),
+                EDIT_FILE: _tr("Change {path}"),
+            }[name]
+            return sentence.format(path=path)
+        case _:
+            return ""
+
+
+def _look_back(given: Mapping[object, object]) -> str:
+    query, item, window = (_text(given, key) for key in ("query", "item_id", "window_id"))
+    match _text(given, "action"):
+        case "search" if query:
+            return _tr("Search the chat for “{query}”").format(query=query)
+        case "list_windows":
+            return _tr("List the context windows of the chat")
+        case "list_items" if window:
+            return _tr("List the messages of window {window}").format(window=window.removeprefix("w:"))
+        case "list_items":
+            return _tr("List the messages of the chat")
+        case "read_item" if item.startswith("#"):
+            return _tr("Read message {number}").format(number=item)
+        case "read_item":
+            return _tr("Read a message of the chat")
+        case _:
+            return ""
+
+
+def _memory(given: Mapping[object, object]) -> str:
+    path = _text(given, "path")
+    match _text(given, "command"):
+        case "rename":
+            old, new = _text(given, "old_path"), _text(given, "new_path")
+            return _tr("Rename {old} to {new}").format(old=old, new=new) if old and new else ""
+        case "view" if path:
+            return _tr("Read {path}").format(path=path)
+        case "create" if path:
+            return _tr("Write {path}").format(path=path)
+        case "str_replace" | "insert" if path:
+            return _tr("Change {path}").format(path=path)
+        case "delete" if path:
+            return _tr("Delete {path}").format(path=path)
+        case _:
+            return ""
+
+
+def _search(given: Mapping[object, object]) -> str:
+    """Return what is looked for: words in files, or names of files."""
+    words = _text(given, "text") or _text(given, "query")
+    names = _text(given, "glob") or _text(given, "pattern") or _text(given, "name")
+    if words and names:
+        return _tr("Search {names} for “{words}”").format(names=names, words=words)
+    if words:
+        return _tr("Search the files for “{words}”").format(words=words)
+    return _tr("Look for files named {names}").format(names=names) if names else ""
+
+
+def _text(given: Mapping[object, object], key: str) -> str:
+    value = given.get(key)
+    return one_line(clean(value[: 4 * _VALUE_CHARS]), most_chars=_VALUE_CHARS) if isinstance(value, str) else ""
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("ToolCard", text)
