@@ -9,7 +9,7 @@ import errno
 import os
 import re
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
@@ -92,25 +92,11 @@ class Store:
         Raises Conflict if it is another one, DuplicateRow if an id is there already, ChatNotFound, and
         StorageError if the disk refuses; nothing is added then.
         """
-        if any(row.session != self._session for row in rows) or len(rows) > MAX_BATCH_ROWS:
-            raise BugError("a row of another chat, or a batch too large")
-        if not rows:
+        fitted = self.fitted(rows)
+        if not fitted:
             return ()
-        try:
-            fitted = [fit_row(row, self.blobs) for row in rows]
-        except RecursionError:
-            raise StorageError("This message is nested too deeply to be saved.") from None
-        with self._files.appending():
-            self._settle()
-            if self._known.last_seq != expected_last_seq:
-                raise Conflict("Another Muntin window has written to this chat.")
-            self._learn_ids()
-            ids = [row.id for row in fitted]
-            if len({*ids}) < len(ids) or not self._known.ids.isdisjoint(ids):
-                raise DuplicateRow("This message is in the chat already.")
-            numbered = self._numbered(fitted)
-            self._write(numbered)
-            return numbered
+        with self.settled(expected_last_seq=expected_last_seq):
+            return self.add(self.numbered(fitted))
 
     def rewrite(self, edit: EditRow) -> int:
         """Pass every row of the active window through `edit`; return how many lines changed or went.
@@ -125,17 +111,56 @@ class Store:
                 self._rebuild(changes, size=self._known.size)
             return len(changes)
 
-    # Rotation: see history.rotation, which does it in pieces
-
     @contextlib.contextmanager
-    def settled(self) -> Iterator[None]:
+    def settled(self, *, expected_last_seq: int | None = None) -> Iterator[None]:
         """Hold the locks over a history whose end is sound and whose state is known.
 
-        Raises ChatNotFound, StorageError.
+        Raises ChatNotFound, StorageError, and Conflict if the last sequence number is not the one expected.
         """
         with self._files.appending():
             self._settle()
+            if expected_last_seq is not None and self._known.last_seq != expected_last_seq:
+                raise Conflict("Another Muntin window has written to this chat.")
             yield
+
+    # Versions: see history.branches. All but the first is for who holds `settled`
+
+    def fitted(self, rows: Sequence[Row]) -> tuple[Row, ...]:
+        """Return `rows` with long leaves moved to blobs. Raises BugError, StorageError."""
+        if any(row.session != self._session for row in rows) or len(rows) > MAX_BATCH_ROWS:
+            raise BugError("a row of another chat, or a batch too large")
+        try:
+            return tuple(fit_row(row, self.blobs) for row in rows)
+        except RecursionError:
+            raise StorageError("This message is nested too deeply to be saved.") from None
+
+    def numbered(self, rows: Sequence[Row]) -> tuple[Row, ...]:
+        """Return `rows` as one batch with the next numbers. Raises DuplicateRow, StorageError."""
+        self._learn_ids()
+        ids = [row.id for row in rows]
+        if len({*ids}) < len(ids) or not self._known.ids.isdisjoint(ids):
+            raise DuplicateRow("This message is in the chat already.")
+        return self._numbered(rows)
+
+    def add(self, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+        """Add rows that are `fitted` and `numbered`, and return them. Raises StorageError; nothing is added then."""
+        self._write(rows)
+        return rows
+
+    def replace_tail(self, changes: Mapping[int, bytes], tail: Iterable[bytes], *, last_seq: int) -> int:
+        """Change lines of the active window, by their offsets, and put `tail` behind the last, all in one step.
+
+        Empty bytes take a line out. `last_seq` is the last number then; returned is what the next append expects.
+        Raises StorageError.
+        """
+        self._rebuild(changes, size=self._known.size, tail=tail, keeps_index=True)
+        # It has happened: that the file can't be read again now is no failure of it.
+        with contextlib.suppress(StorageError):
+            self._settle()
+            return self._known.last_seq
+        return last_seq
+
+    # Rotation: see history.rotation, which does it in pieces
 
     @property
     def epoch(self) -> str:
@@ -291,7 +316,7 @@ class Store:
             created=datetime.now(UTC),
             kind="reset",
         )
-        self._rebuild({}, size=keep, tail=encode_row(reset) + b"\n")
+        self._rebuild({}, size=keep, tail=[encode_row(reset) + b"\n"])
         self._known.size, self._known.last_seq = self._files.chat.stat().st_size, reset.seq or 0
 
     def _find_last_seq(self) -> int:
@@ -427,21 +452,31 @@ class Store:
                     changes[entry.offset] = b"" if row is None else encode_row(fit_row(row, self.blobs)) + b"\n"
         return changes
 
-    def _rebuild(self, changes: dict[int, bytes], *, size: int, tail: bytes = b"") -> None:
-        """Replace the file by its first `size` bytes, with `changes` to its lines, and `tail` behind them."""
+    def _rebuild(
+        self, changes: Mapping[int, bytes], *, size: int, tail: Iterable[bytes] = (), keeps_index: bool = False
+    ) -> None:
+        """Replace the file by its first `size` bytes, with `changes` to its lines, and `tail` behind them.
+
+        With `keeps_index` the index of windows goes on with what lies before the first change.
+        """
 
         def write(source: int, target: int) -> None:
             _copy_with(source, target, changes, size)
-            write_all(target, tail)
+            for piece in tail:
+                write_all(target, piece)
 
+        epoch = self._known.epoch if keeps_index else ""
         # The copy a rotation has made so far would be one of rows that may not be there any more.
         self._take_back_move()
-        self._replace(write)
+        self._replace(write, recertified_from=epoch, unchanged_bytes=min((*changes, size)))
 
-    def _replace(self, write: Callable[[int, int], None], *, recertified_from: str = "") -> None:
+    def _replace(
+        self, write: Callable[[int, int], None], *, recertified_from: str = "", unchanged_bytes: int | None = None
+    ) -> None:
         """Replace the file by what `write` makes of it (source, target), and begin a new epoch.
 
-        The index of windows made in the epoch `recertified_from` goes on in the new one.
+        The index of windows made in the epoch `recertified_from` goes on in the new one, as far as the file's first
+        `unchanged_bytes` go; None: both files together hold the same bytes as before.
         """
         temporary = self._files.chat.with_name(f".chat.{secrets.token_hex(4)}.tmp")
         self._write_pending()
@@ -465,7 +500,9 @@ class Store:
             if self._move is not None and not self._move.is_open(Stamp.of(self._files.chat)):
                 self._move = None
             if recertified_from:
-                recertify_index(self._files, old_epoch=recertified_from, new_epoch=epoch)
+                recertify_index(
+                    self._files, old_epoch=recertified_from, new_epoch=epoch, unchanged_bytes=unchanged_bytes
+                )
             self._known = _Known(epoch=epoch)
             self._write_stable()
 
@@ -485,7 +522,7 @@ def _write_once(descriptor: int, data: bytes) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def _copy_with(source: int, target: int, changes: dict[int, bytes], size: int) -> None:
+def _copy_with(source: int, target: int, changes: Mapping[int, bytes], size: int) -> None:
     at = 0
     for offset in sorted(changes):
         _copy(source, target, at, offset)

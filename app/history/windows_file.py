@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import orjson
 
-from app.disk import write_atomic
+from app.disk import Stamp, write_atomic
 from app.domain.errors import StorageError
 from app.history.files import ChatFiles
 from app.history.window_scan import FIRST, Found
@@ -58,14 +58,33 @@ def save_index(files: ChatFiles, index: SavedIndex) -> None:
         write_atomic(files.windows, whole, durable=False)
 
 
-def recertify_index(files: ChatFiles, *, old_epoch: str, new_epoch: str) -> None:
+def recertify_index(files: ChatFiles, *, old_epoch: str, new_epoch: str, unchanged_bytes: int | None = None) -> None:
     """Let an index made in `old_epoch` hold in `new_epoch`, in which every byte of the stretch is where it was.
 
+    With `unchanged_bytes` only the archive and so many bytes of the active file are: it holds for those.
     Only while the locks are held and the files are known to be those of `old_epoch`.
     """
     index = load_index(files)
-    if index is not None and index.epoch == old_epoch:
-        save_index(files, replace(index, epoch=new_epoch))
+    if index is None or index.epoch != old_epoch:
+        return
+    if unchanged_bytes is not None:
+        try:
+            archive = Stamp.of(files.archive)
+        except OSError:
+            return
+        index = _cut_index(index, unchanged_bytes + (archive.size if archive is not None else 0))
+    save_index(files, replace(index, epoch=new_epoch))
+
+
+def _cut_index(index: SavedIndex, size: int) -> SavedIndex:
+    """Return the index of the first `size` bytes of the stretch, as far as it can be told without reading them."""
+    if index.size <= size:
+        return index
+    windows = [window for window in index.windows if window.body <= size]
+    # How many rows of the last one lie before the cut nobody knows: it is counted again from its boundary on.
+    newest = windows[-1]
+    windows[-1] = replace(newest, rows=0, opened=newest.created, title="")
+    return SavedIndex(index.epoch, newest.body, tuple(windows))
 
 
 def _hash(body: bytes) -> str:
