@@ -128,6 +128,8 @@ class ToolPart(_Model):
     """How long it took, the wait for a permission left out; None if it never ran to its end."""
     diff: str | None = None
     """What the person was shown of a change, as a unified diff; no model is sent it."""
+    replay: dict[str, Any] | None = None
+    """Opaque to us, as that of reasoning: goes back with the call, to the model that made it."""
     input_blob: Blob | None = None
     output_blob: Blob | None = None
 

@@ -123,7 +123,8 @@ def _with_leaves_moved(row: Row, kept_bytes: int, most: int, blobs: Blobs) -> Ro
 def _without_replay(row: Row) -> Row:
     """Return `row` without what its model wants back of its thoughts: better than not to have the row."""
     parts = (
-        part.model_copy(update={"replay": None}) if isinstance(part, ReasoningPart) else part for part in row.parts
+        part.model_copy(update={"replay": None}) if isinstance(part, ReasoningPart | ToolPart) else part
+        for part in row.parts
     )
     return row.model_copy(update={"parts": tuple(parts)})
 

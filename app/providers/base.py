@@ -62,6 +62,8 @@ class ToolEndPiece:
 
     call_id: str
     input: dict[str, object]
+    replay: dict[str, object] | None = None
+    """What must go back with the call: opaque to everybody but this adapter."""
 
 
 @dataclass(frozen=True, slots=True)

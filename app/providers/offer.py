@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from app.domain.models import Abilities, ModelCard, Origin, Prices
+from app.domain.models import Abilities, ModelCard, Origin, Prices, ThinkingLevel
 from app.providers.catalogue import Catalogue
 from app.settings.schema import Endpoint, ListedModel, Maker, ModelSettings
 
+_COMMON_LEVELS = (ThinkingLevel.LOW, ThinkingLevel.MEDIUM, ThinkingLevel.HIGH)
+"""What whoever lets a model think at all takes, as an effort or as a budget."""
 MAKER_ENCODINGS: Mapping[Maker, tuple[str, float]] = {"anthropic": ("o200k_base", 1.6), "openai": ("o200k_base", 1.0)}
 """Encoding and factor of a vendor's models that nobody has entered (context-windows.md, 8)."""
 
@@ -47,7 +49,18 @@ class Offering:
         if listed is not None:
             card = _with_list(card, listed)
         said = self.models.get(card.ref)
-        return card if said is None else _with_words(card, said)
+        if said is not None:
+            card = _with_words(card, said)
+        return replace(card, levels=self._levels(card))
+
+    def _levels(self, card: ModelCard) -> tuple[ThinkingLevel, ...]:
+        """Return the levels that are known, or those that can be tried where all that is known is that it reasons."""
+        if card.abilities.reasons is False:
+            return ()
+        if card.levels or not card.abilities.reasons:
+            return card.levels
+        # Ollama takes the effort `none`; others refuse it, or take it for their default.
+        return (ThinkingLevel.OFF, *_COMMON_LEVELS) if self.endpoint.maker == "ollama" else _COMMON_LEVELS
 
     def _known(self, model: str) -> ModelCard:
         """Return what the catalogue knows, or a card without figures."""
@@ -77,6 +90,7 @@ def _with_list(card: ModelCard, listed: ListedModel) -> ModelCard:
         limit=_first(listed.limit, card.limit),
         max_output=_first(listed.max_output, card.max_output),
         abilities=abilities,
+        levels=card.levels if listed.levels is None else listed.levels,
     )
 
 

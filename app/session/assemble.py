@@ -55,6 +55,8 @@ def _sent(part: Part, row: Row, *, is_own: bool) -> Part | None:
         case ReasoningPart():
             return part if is_own and part.replay is not None else None
         case ToolPart() if row.role == "assistant" and is_whole_call(part):
+            if part.replay is not None and not is_own:
+                part = part.model_copy(update={"replay": None})
             if part.state == "pending" or part.output is None:
                 return part.model_copy(update={"state": "interrupted", "output": NO_RESULT})
             return part

@@ -176,20 +176,24 @@ class Call:
     given_id: str
     chunks: list[str] = field(default_factory=list)
     input: dict[str, object] | None = None
+    replay: dict[str, object] | None = None
     result: CallResult | None = None
 
-    def end(self, value: dict[str, object]) -> None:
+    def end(self, value: dict[str, object], replay: dict[str, object] | None = None) -> None:
         """Take the whole input; one that can't be kept as it is leaves the call torn."""
         with suppress(ValueError):
             kept = as_kept(value)
             self.input = kept if isinstance(kept, dict) else None
+            self.replay = replay
 
     def part(self, unsettled: ToolState) -> ToolPart:
         if self.input is None:
             return ToolPart(call_id=self.call_id, name=self.name, input="".join(self.chunks), state=unsettled)
         state = self.result.state if self.result is not None else unsettled
         output = self.result.output if self.result is not None else None
-        return ToolPart(call_id=self.call_id, name=self.name, input=self.input, state=state, output=output)
+        return ToolPart(
+            call_id=self.call_id, name=self.name, input=self.input, state=state, output=output, replay=self.replay
+        )
 
 
 def new_reply(env: SessionEnv, plan: TurnPlan, session: str) -> Reply:
@@ -247,8 +251,8 @@ def _take(env: SessionEnv, reply: Reply, piece: Piece) -> bool:
             reply.begin_call(call_id, name)
         case ToolInputPiece(call_id, text) if (call := reply.call(call_id)) is not None:
             call.chunks.append(text)
-        case ToolEndPiece(call_id, value) if (call := reply.call(call_id)) is not None:
-            call.end(value)
+        case ToolEndPiece(call_id, value, replay) if (call := reply.call(call_id)) is not None:
+            call.end(value, replay)
         case QuietPiece(seconds):
             env.emit(AnswerDelayed(reply.session, seconds))
             return False

@@ -9,6 +9,8 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from app.domain.models import ThinkingLevel
+
 Dialect = Literal["anthropic", "responses", "chat"]
 """How an endpoint is spoken to: Anthropic Messages, OpenAI Responses, OpenAI Chat Completions."""
 Maker = Literal["anthropic", "openai", "ollama", "lmstudio", "other"]
@@ -39,6 +41,8 @@ class ListedModel(_Kept):
     reads_pdf: bool | None = None
     calls_tools: bool | None = None
     reasons: bool | None = None
+    levels: tuple[ThinkingLevel, ...] | None = None
+    """Those it can be asked for, least first."""
 
 
 class Endpoint(_Kept):

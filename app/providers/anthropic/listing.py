@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from app.domain.models import ThinkingLevel
+from app.providers.anthropic.thinking import BETWEEN_TOOLS_ONLY
 from app.settings.schema import ListedModel
 
 PATH: Final = "/v1/models"
@@ -39,7 +41,25 @@ def _listed(entry: Mapping[str, object]) -> ListedModel:
         sees_pictures=_supported(abilities, "image_input"),
         reads_pdf=_supported(abilities, "pdf_input"),
         reasons=_supported(abilities, "thinking"),
+        levels=_levels(_text(entry, "id"), abilities),
     )
+
+
+def _levels(model: str, abilities: object) -> tuple[ThinkingLevel, ...] | None:
+    """Return what `capabilities` tells: levels of effort, or budgets of thinking, which can be of any size."""
+    if not isinstance(abilities, Mapping):
+        return None
+    effort, thinking = abilities.get("effort"), abilities.get("thinking")
+    types = thinking.get("types") if isinstance(thinking, Mapping) else None
+    if not isinstance(effort, Mapping) or not isinstance(types, Mapping):
+        return None
+    off = "between_tools" if BETWEEN_TOOLS_ONLY.match(model) else "disabled"
+    is_by_budget = bool(_supported(types, "enabled")) and not _supported(types, "adaptive")
+    can = {level: bool(_supported(effort, level)) for level in ThinkingLevel}
+    can[ThinkingLevel.OFF] = bool(_supported(types, off) and _supported(abilities, "thinking"))
+    if is_by_budget:
+        can |= dict.fromkeys((ThinkingLevel.LOW, ThinkingLevel.MEDIUM, ThinkingLevel.HIGH), True)
+    return tuple(level for level in ThinkingLevel if can[level])
 
 
 def _text(entry: Mapping[str, object], name: str) -> str:

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Mapping
 from typing import Final, cast
 
 from app.domain.errors import BugError
-from app.domain.models import ModelCard
+from app.domain.models import ModelCard, ThinkingLevel
 from app.domain.request import ModelRequest
 from app.domain.rows import MediaPart, ReasoningPart, Row, TextPart, ToolPart
 from app.domain.text import clean_text
+from app.providers.anthropic.thinking import BETWEEN_TOOLS_ONLY, may_think, thinking_fields
 from app.providers.calls import CallIds, fit_name
 
 FALLBACK_MAX_TOKENS: Final = 8192
@@ -40,13 +41,13 @@ _WITHOUT_A_RESULT: Final[Mapping[str, str]] = {
 
 def build(request: ModelRequest, card: ModelCard | None) -> dict[str, object]:
     """Return the arguments of `messages.create` for `request`. Raises BugError if a file of it is missing."""
-    arguments: dict[str, object] = {
-        "model": request.model,
-        "max_tokens": request.max_tokens or (card.max_output if card else None) or FALLBACK_MAX_TOKENS,
-    }
+    max_tokens = request.max_tokens or (card.max_output if card else None) or FALLBACK_MAX_TOKENS
+    arguments: dict[str, object] = {"model": request.model, "max_tokens": max_tokens}
     if request.system.strip():
         arguments["system"] = [{"type": "text", "text": clean_text(request.system), "cache_control": dict(_CACHE)}]
-    arguments["messages"] = _messages(request)
+    messages = _messages(request)
+    arguments["messages"] = messages
+    arguments |= thinking_fields(request.model, request.level, messages, max_tokens=max_tokens)
     if request.tools:
         arguments["tools"] = [
             {"name": tool.name, "description": clean_text(tool.description), "input_schema": dict(tool.input_schema)}
@@ -71,19 +72,24 @@ def without_thinking(arguments: Mapping[str, object]) -> dict[str, object]:
         {**message, "content": [block for block in message["content"] if block["type"] not in _REPLAYED]}
         for message in messages
     ]
-    return {**arguments, "messages": kept}
+    rest = {**arguments, "messages": kept}
+    thinking = rest.get("thinking")
+    if isinstance(thinking, dict) and thinking.get("type") == "enabled" and not may_think(kept):
+        del rest["thinking"]
+    return rest
 
 
 def _messages(request: ModelRequest) -> list[dict[str, object]]:
     """Return rows as messages of alternating roles; results of tools lead the user's message after the call."""
     ids = CallIds(_CALL_ID)
+    thinks = request.level is not ThinkingLevel.OFF or BETWEEN_TOOLS_ONLY.match(request.model) is not None
     messages: list[tuple[str, list[Block]]] = []
     for row in request.rows:
         if row.role == "user":
             _add(messages, "user", _user_blocks(row, request.files))
             continue
         calls = {id(part): ids.next(part.call_id) for part in row.parts if isinstance(part, ToolPart)}
-        _add(messages, "assistant", _assistant_blocks(row, calls))
+        _add(messages, "assistant", _assistant_blocks(row, calls, thinks=thinks))
         _add(messages, "user", [_result(part, calls[id(part)]) for part in row.parts if isinstance(part, ToolPart)])
     _mark_last_user(messages)
     return [{"role": role, "content": blocks} for role, blocks in messages]
@@ -127,13 +133,14 @@ def _media(part: MediaPart, files: Mapping[str, bytes]) -> Block:
     return {"type": "document", "source": source, **({"title": clean_text(part.name)} if part.name else {})}
 
 
-def _assistant_blocks(row: Row, calls: Mapping[int, str]) -> list[Block]:
+def _assistant_blocks(row: Row, calls: Mapping[int, str], *, thinks: bool) -> list[Block]:
+    """Return a reply; without its thoughts if thinking is turned off: they are no use then, and may be refused."""
     blocks: list[Block] = []
     for part in row.parts:
         match part:
             case TextPart(text=text) if text.strip():
                 blocks.append({"type": "text", "text": clean_text(text)})
-            case ReasoningPart():
+            case ReasoningPart() if thinks:
                 blocks.extend(_thinking(part))
             case ToolPart():
                 arguments = _clean(part.input) if isinstance(part.input, dict) else {}

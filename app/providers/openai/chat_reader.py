@@ -5,10 +5,11 @@ from typing import Final
 
 from app.domain.errors import ErrorKind, ProviderError
 from app.domain.rows import Usage
-from app.providers.base import Piece, ReasoningPiece, StopPiece, StopReason, TextPiece, UsagePiece
+from app.providers.base import Piece, ReasoningPiece, ReplayPiece, StopPiece, StopReason, TextPiece, UsagePiece
 from app.providers.openai.faults import fault_in_stream
 from app.providers.openai.parts import StreamedCall, compact_json, count_in, text_in
 from app.providers.openai.think_tags import ThinkTags
+from app.providers.openai.thoughts import DETAILS, EXTRA, TEXT_FIELDS, Details, texts_in
 
 CUT: Final = frozenset({"length", "max_tokens", "model_length", "model_context_window_exceeded"})
 REFUSED: Final = frozenset({"content_filter", "safety", "recitation", "refusal", "sensitive"})
@@ -32,6 +33,9 @@ class ChatReader:
         self._calls: list[StreamedCall] = []
         self._at: dict[int, StreamedCall] = {}
         self._thoughts = ThinkTags()
+        self._details = Details()
+        self._thought_field = ""
+        """What the server calls the thoughts that are coming; empty after their end."""
         self._finish = ""
         self._model: str | None = None
         self._response_id = ""
@@ -68,6 +72,9 @@ class ChatReader:
         yield from self._thoughts.end()
         if not self.is_whole:
             return
+        yield from self._end_thoughts()
+        if self._details.entries:
+            yield ReplayPiece({DETAILS: self._details.entries})
         is_cut = self._finish in CUT
         for call in self._calls:
             if is_cut and call is self._calls[-1] and not call.arguments:
@@ -88,11 +95,10 @@ class ChatReader:
     def _read_delta(self, delta: object) -> Iterator[Piece]:
         if not isinstance(delta, Mapping):
             return
-        # The same thoughts under both names where a server has renamed the field.
-        thought = text_in(delta, "reasoning_content") or text_in(delta, "reasoning")
-        if thought:
-            yield ReasoningPiece(thought)
+        yield from self._read_thoughts(delta)
         content = delta.get("content")
+        if content or delta.get("tool_calls"):
+            yield from self._end_thoughts()
         if isinstance(content, str):
             yield from self._thoughts.add(content)
         for part in _list(content):
@@ -103,6 +109,21 @@ class ChatReader:
             yield TextPiece(refusal)
         for position, call in enumerate(_list(delta.get("tool_calls"))):
             yield from self._read_call(position, call)
+
+    def _read_thoughts(self, delta: Mapping[str, object]) -> Iterator[Piece]:
+        # The same thoughts under several names where a server has renamed the field.
+        name = next((name for name in TEXT_FIELDS if text_in(delta, name)), "")
+        self._details.add(delta.get(DETAILS))
+        thought = text_in(delta, name) if name else texts_in(delta.get(DETAILS))
+        if thought:
+            self._thought_field = name or self._thought_field
+            yield ReasoningPiece(thought)
+
+    def _end_thoughts(self) -> Iterator[Piece]:
+        """Yield under which name the thoughts before go back; a list of them goes back as a whole, at the end."""
+        name, self._thought_field = self._thought_field, ""
+        if name and not self._details.entries:
+            yield ReplayPiece({"field": name})
 
     def _read_part(self, part: object) -> Iterator[Piece]:
         """Yield a part of content that is a list, as Mistral's models send it when they reason."""
@@ -122,6 +143,8 @@ class ChatReader:
         given = function.get("arguments") if isinstance(function, Mapping) else None
         arguments = given if isinstance(given, str) else "" if given is None else compact_json(given)
         call = self._call(delta.get("index"), position, text_in(delta, "id"), name, arguments)
+        if isinstance(extra := delta.get(EXTRA), dict):
+            call.replay = {EXTRA: extra}
         yield from call.start(call.call_id, name)
         yield from call.add(arguments)
 

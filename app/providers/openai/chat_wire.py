@@ -12,6 +12,7 @@ from app.domain.request import ModelRequest
 from app.domain.rows import MediaPart, Row, TextPart, ToolPart
 from app.domain.text import clean_text
 from app.providers.calls import CallIds, fit_name
+from app.providers.openai.efforts import effort_of
 from app.providers.openai.parts import (
     Json,
     arguments_of,
@@ -21,6 +22,7 @@ from app.providers.openai.parts import (
     output_of,
     text_in,
 )
+from app.providers.openai.thoughts import EXTRA, rows_with_thoughts, thoughts_of
 
 PATH: Final = "/chat/completions"
 
@@ -44,6 +46,8 @@ def arguments(request: ModelRequest, *, is_openai: bool) -> Json:
         body["store"] = False
     if request.max_tokens is not None:
         body["max_completion_tokens" if is_openai else "max_tokens"] = request.max_tokens
+    if request.level is not None:
+        body["reasoning_effort"] = effort_of(request.model, request.level)
     if request.tools:
         body["tools"] = [
             {
@@ -63,8 +67,10 @@ def _messages(request: ModelRequest) -> list[Json]:
     messages: list[Json] = [{"role": "system", "content": clean_text(request.system)}] if request.system else []
     is_mistral = _MISTRALS.search(request.model) is not None
     ids = CallIds(_MISTRALS_CALL_ID if is_mistral else _CALL_ID)
-    for row in request.rows:
-        for message in _from_person(row, request) if row.role == "user" else _from_model(row, ids):
+    thinking = rows_with_thoughts(request.rows)
+    for place, row in enumerate(request.rows):
+        thoughts = thoughts_of(row) if place in thinking else {}
+        for message in _from_person(row, request) if row.role == "user" else _from_model(row, ids, thoughts):
             if is_mistral and message["role"] == "user" and messages and messages[-1]["role"] == "tool":
                 # A person who speaks right after a tool, before the model has, is refused there.
                 messages.append({"role": "assistant", "content": _NO_REPLY})
@@ -94,8 +100,8 @@ def _content(part: object, request: ModelRequest) -> Json | None:
             return None
 
 
-def _from_model(row: Row, ids: CallIds) -> Iterator[Json]:
-    """Yield the reply, then what its calls gave: every call is followed by its output."""
+def _from_model(row: Row, ids: CallIds, thoughts: Json) -> Iterator[Json]:
+    """Yield the reply with its `thoughts`, then what its calls gave: every call is followed by its output."""
     text = clean_text("\n\n".join(part.text for part in row.parts if isinstance(part, TextPart) and part.text))
     calls = [(ids.next(part.call_id), part) for part in row.parts if isinstance(part, ToolPart)]
     if calls:
@@ -107,14 +113,21 @@ def _from_model(row: Row, ids: CallIds) -> Iterator[Json]:
                     "id": call_id,
                     "type": "function",
                     "function": {"name": fit_name(call.name), "arguments": arguments_of(call)},
+                    **_extra(call),
                 }
                 for call_id, call in calls
             ],
+            **thoughts,
         }
         for call_id, call in calls:
             yield {"role": "tool", "tool_call_id": call_id, "content": output_of(call)}
     elif text:
-        yield {"role": "assistant", "content": text}
+        yield {"role": "assistant", "content": text, **thoughts}
+
+
+def _extra(call: ToolPart) -> Json:
+    extra = (call.replay or {}).get(EXTRA)
+    return {EXTRA: extra} if isinstance(extra, dict) else {}
 
 
 def _may_join(one: Json, other: Json) -> bool:

@@ -1,12 +1,13 @@
 """What OpenAI's own codes mean beside the table all providers share, and which field of a request was refused."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from app.domain.errors import ErrorKind, ProviderError
 from app.providers.faults import fault_of_answer, fault_of_event
 from app.providers.openai.parts import Json, text_in
+from app.providers.openai.thoughts import DETAILS, TEXT_FIELDS
 
 _KIND_OF_CODE: Final[Mapping[str, ErrorKind]] = {
     "invalid_prompt": ErrorKind.INVALID_REQUEST,
@@ -33,15 +34,25 @@ in a stream. No other key would help in the last case."""
 _FLAGGED: Final = re.compile(r"\bflagged (?:as|for) potentially violating\b", re.IGNORECASE)
 """OpenAI's words for a refusal. OpenRouter has the code `invalid_prompt` for whatever is wrong with a request."""
 
-_MAY_GO: Final = ("stream_options", "reasoning", "include", "truncation", "store")
+_MAY_GO: Final = ("stream_options", "reasoning_effort", "reasoning", "include", "truncation", "store")
 """Fields a server may be asked without: it then only tells less. `store` and `truncation` say what is so by default
 wherever they are not known."""
 _UNKNOWN_FIELD: Final = re.compile(
     r"unsupported|not support|not permitted|not allowed|extra|unrecogni[sz]ed|not recogni[sz]ed|unknown|unexpected",
     re.IGNORECASE,
 )
+_THOUGHT_FIELDS: Final = frozenset({*TEXT_FIELDS, DETAILS})
 _REPLAYED: Final = "input[].reasoning"
 """Stands for the reasoning that goes back, as a field."""
+_THOUGHTS: Final = "messages[].reasoning"
+"""Stands for the thoughts that go back with calls, under whatever name."""
+_NO_THOUGHTS: Final = "messages[].reasoning_content"
+"""Stands for replies without thoughts, where a server wants the field in all of them: it is sent empty then."""
+_THOUGHTS_WANTED: Final = re.compile(
+    r"\breasoning_content\b.*\bmust be passed back\b|\bmissing `?reasoning_content\b", re.IGNORECASE
+)
+_CAN_NOT_THINK: Final = re.compile(r"\bdoes not support (?:thinking|reasoning)\b", re.IGNORECASE)
+"""Ollama's words for an effort asked of a model that has none."""
 _NOT_TAKEN_BACK: Final = re.compile(
     r"\bof type 'reasoning' was provided without its required following item\b"
     r"|^The encrypted content .* could not be verified\b"
@@ -71,6 +82,11 @@ def refused_field(status: int, text: str, body: object, sent: Mapping[str, objec
     error = _error_in(body)
     if _is_not_taken_back(error) and without(dict(sent), _REPLAYED) != sent:
         return _REPLAYED
+    for field in _thoughts_refused(text):
+        if without(dict(sent), field) != sent:
+            return field
+    if "reasoning_effort" in sent and _CAN_NOT_THINK.search(text):
+        return "reasoning_effort"
     param = text_in(error, "param").partition(".")[0]
     if param == "stream" and text_in(error, "code") == "unsupported_value" and "stream" in sent:
         # OpenAI streams some models only to organisations it has verified, and answers others in one piece.
@@ -89,11 +105,32 @@ def without(body: Json, field: str) -> Json:
         items = body.get("input")
         kept = [item for item in items if text_in(item, "type") != "reasoning"] if isinstance(items, list) else items
         return {**body, "input": kept} if "input" in body else body
+    if field in (_THOUGHTS, _NO_THOUGHTS):
+        messages = body.get("messages")
+        change = _without_thoughts if field == _THOUGHTS else _with_empty_thoughts
+        return {**body, "messages": list(map(change, messages))} if isinstance(messages, list) else body
     gone = {field, "stream_options"} if field == "stream" else {field}
     rest = {name: value for name, value in body.items() if name not in gone}
     if field == "max_tokens" and field in body:
         rest["max_completion_tokens"] = body[field]
     return rest
+
+
+def _thoughts_refused(text: str) -> Iterator[str]:
+    if _THOUGHTS_WANTED.search(text):
+        yield _NO_THOUGHTS
+    elif _UNKNOWN_FIELD.search(text) and any(_names(text, name) for name in _THOUGHT_FIELDS):
+        yield _THOUGHTS
+
+
+def _without_thoughts(message: Json) -> Json:
+    return {name: value for name, value in message.items() if name not in _THOUGHT_FIELDS}
+
+
+def _with_empty_thoughts(message: Json) -> Json:
+    if message.get("role") != "assistant" or not _THOUGHT_FIELDS.isdisjoint(message):
+        return message
+    return {**message, "reasoning_content": ""}
 
 
 def _is_not_taken_back(error: object) -> bool:

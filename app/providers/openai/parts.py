@@ -80,6 +80,8 @@ class StreamedCall:
     chunks: list[str] = field(default_factory=list)
     is_started: bool = False
     is_ended: bool = False
+    replay: Json = field(default_factory=dict)
+    """What its server wants back with it."""
 
     @property
     def arguments(self) -> str:
@@ -119,7 +121,7 @@ class StreamedCall:
         self.is_ended = True
         whole = _object_of(arguments or self.arguments or "{}")
         if whole is not None:
-            yield ToolEndPiece(self.call_id, whole)
+            yield ToolEndPiece(self.call_id, whole, self.replay or None)
 
 
 def _object_of(text: str) -> Json | None:

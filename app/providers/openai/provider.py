@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from app.aio import TaskSet, run_blocking
 from app.domain.errors import ErrorKind, ProviderError
-from app.domain.models import Abilities, ModelCard
+from app.domain.models import Abilities, ModelCard, ThinkingLevel
 from app.domain.request import ModelRequest
 from app.providers.base import GetKey, Piece
 from app.providers.faults import check_key
@@ -55,8 +55,8 @@ class OpenAIProvider:
         self._tasks = TaskSet(lambda _name, _error: None)
         self._opened: Sender | None = None
         self._opening = asyncio.Lock()
-        self._refused: dict[str, set[str]] = {}
-        """By model, the fields its server was found not to take."""
+        self._refused: dict[tuple[str, ThinkingLevel | None], set[str]] = {}
+        """By model and level, the fields its server was found not to take."""
 
     @property
     def name(self) -> str:
@@ -111,7 +111,7 @@ class OpenAIProvider:
         prepare = functools.partial(self._prepared, request, sender.keys)
         # Files are encoded on the way, and texts may be long: megabytes, not for the loop.
         path, body, reader = await run_blocking(prepare)
-        refused = self._refused.setdefault(request.model, set())
+        refused = self._refused.setdefault((request.model, request.level), set())
         try:
             async with aclosing(sender.events(path, body, heartbeat, refused)) as events:
                 async for event in events:

@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from app.domain.models import Abilities
+from app.domain.models import Abilities, ThinkingLevel
 from app.domain.request import ModelRequest
 from app.domain.rows import MediaPart, ReasoningPart, Row, TextPart, ToolPart
 from app.domain.text import clean_text
 from app.providers.calls import CallIds, fit_name
+from app.providers.openai.efforts import effort_of
 from app.providers.openai.parts import (
     Json,
     arguments_of,
@@ -48,8 +49,8 @@ def arguments(request: ModelRequest, abilities: Abilities, *, is_openai: bool) -
     if abilities.reasons is not False:
         # Models that don't reason refuse it; those nobody knows of may reason.
         body["include"] = ["reasoning.encrypted_content"]
-    if abilities.reasons:
-        body["reasoning"] = {"summary": "auto"}
+    if reasoning := _reasoning(request, abilities):
+        body["reasoning"] = reasoning
     if request.max_tokens is not None:
         body["max_output_tokens"] = max(request.max_tokens, LEAST_MAX_TOKENS)
     if request.tools:
@@ -64,6 +65,14 @@ def arguments(request: ModelRequest, abilities: Abilities, *, is_openai: bool) -
             for tool in request.tools
         ]
     return body
+
+
+def _reasoning(request: ModelRequest, abilities: Abilities) -> Json:
+    """Return how long the model is to think, and that its thoughts are to be told in short."""
+    if request.level is None:
+        return {"summary": "auto"} if abilities.reasons else {}
+    effort: Json = {"effort": effort_of(request.model, request.level)}
+    return effort if request.level is ThinkingLevel.OFF else {**effort, "summary": "auto"}
 
 
 def _items(row: Row, request: ModelRequest, ids: CallIds) -> Iterator[Json]:

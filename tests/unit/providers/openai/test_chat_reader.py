@@ -9,6 +9,7 @@ from app.domain.rows import Usage
 from app.providers.base import (
     Piece,
     ReasoningPiece,
+    ReplayPiece,
     StopPiece,
     StopReason,
     TextPiece,
@@ -76,24 +77,64 @@ def test_text_of_openai_with_usage_at_the_end() -> None:
 
 
 @pytest.mark.parametrize(
-    "chunks",
+    ("chunks", "field"),
     [
-        [delta(reasoning_content="Hm."), delta(reasoning_content=None, content="Hi")],
-        [delta(reasoning="Hm.", content=""), delta(content="Hi", reasoning="")],
+        ([delta(reasoning_content="Hm."), delta(reasoning_content=None, content="Hi")], "reasoning_content"),
+        ([delta(reasoning="Hm.", content=""), delta(content="Hi", reasoning="")], "reasoning"),
         # The same under both names.
-        [delta(reasoning="Hm.", reasoning_content="Hm."), delta(content="Hi")],
+        ([delta(reasoning="Hm.", reasoning_content="Hm."), delta(content="Hi")], "reasoning_content"),
         # Mistral's parts.
-        [
-            delta(content=[{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}]),
-            delta(content=[{"type": "text", "text": "Hi"}]),
-        ],
-        [delta(content=[{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "Hi"}])],
+        (
+            [
+                delta(content=[{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}]),
+                delta(content=[{"type": "text", "text": "Hi"}]),
+            ],
+            "",
+        ),
+        ([delta(content=[{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "Hi"}])], ""),
         # Tags in the text of a local model.
-        [delta(content="<think>\nHm."), delta(content="</think>\n\nHi")],
+        ([delta(content="<think>\nHm."), delta(content="</think>\n\nHi")], ""),
     ],
 )
-def test_thoughts_of_many_servers(chunks: list[Chunk]) -> None:
-    assert pieces(*chunks, finish()) == [ReasoningPiece("Hm."), TextPiece("Hi"), END]
+def test_thoughts_of_many_servers(chunks: list[Chunk], field: str) -> None:
+    replay = [ReplayPiece({"field": field})] if field else []
+    assert pieces(*chunks, finish()) == [ReasoningPiece("Hm."), *replay, TextPiece("Hi"), END]
+
+
+def test_a_list_of_thoughts_is_put_together_from_what_is_streamed_of_it() -> None:
+    def part(text: str, **more: object) -> dict[str, object]:
+        return {"type": "reasoning.text", "index": 0, "text": text, "format": "f1", **more}
+
+    encrypted = {"type": "reasoning.encrypted", "index": 1, "id": "c1", "data": "ENC"}
+
+    heard = pieces(
+        delta(reasoning="Hm, ", reasoning_details=[part("Hm, ")]),
+        delta(reasoning_details=[part("Köln.")]),
+        delta(reasoning_details=[part("", signature="c2ln")], content=""),
+        tool(call_id="c1", name="look", given="{}"),
+        delta(reasoning_details=[encrypted, "strange"]),
+        finish("tool_calls"),
+    )
+
+    assert heard == [
+        ReasoningPiece("Hm, "),
+        ReasoningPiece("Köln."),
+        ToolStartPiece("c1", "look"),
+        ToolInputPiece("c1", "{}"),
+        ReplayPiece({"reasoning_details": [part("Hm, Köln.", signature="c2ln"), encrypted]}),
+        ToolEndPiece("c1", {}),
+        TOOL_USE,
+    ]
+
+
+def test_what_a_server_puts_beside_a_call_goes_with_it() -> None:
+    # Gemini
+    signed = {"google": {"thought_signature": "c2ln"}}
+    call = {"index": 0, "id": "c1", "function": {"name": "look", "arguments": "{}"}, "extra_content": signed}
+
+    heard = pieces(delta(tool_calls=[call]), finish())
+
+    assert heard[2] == ToolEndPiece("c1", {}, {"extra_content": signed})
 
 
 def test_a_refusal_is_text_and_the_reason_to_stop() -> None:
@@ -314,6 +355,7 @@ def test_a_reply_in_one_piece_is_heard_whole() -> None:
 
     assert heard == [
         ReasoningPiece("Hm."),
+        ReplayPiece({"field": "reasoning"}),
         TextPiece("Hi"),
         ToolStartPiece("c1", "look"),
         ToolInputPiece("c1", "{}"),
@@ -334,7 +376,7 @@ def test_a_stream_that_ends_with_the_whole_message_says_it_once() -> None:
         {"object": "chat.completion", "model": "m-1", "choices": [whole], "usage": usage()},
     )
 
-    said = [ReasoningPiece("Hm."), TextPiece("Hi"), TextPiece(" you")]
+    said = [ReasoningPiece("Hm."), ReplayPiece({"field": "reasoning_content"}), TextPiece("Hi"), TextPiece(" you")]
     assert heard == [*said, UsagePiece(Usage(input=10, output=5)), END]
 
 
