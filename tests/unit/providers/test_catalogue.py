@@ -1,13 +1,16 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
-from app.domain.models import Abilities, ModelCard, Origin, Prices
+from app.domain.models import Abilities, ModelCard, Origin, Prices, ThinkingLevel
 from app.providers.catalogue import Catalogue, load_catalogue, undated
 from app.providers.chat_models import MAX_MODELS, chat_models
 from app.providers.offer import Offering
 from app.settings.schema import ANTHROPIC, OPENAI, Endpoint, ListedModel, ModelSettings
+
+OFF, LOW, MEDIUM, HIGH, MAX = ThinkingLevel
 
 
 def test_the_practice_model_is_in_the_catalogue_that_ships() -> None:
@@ -20,7 +23,8 @@ def test_the_practice_model_is_in_the_catalogue_that_ships() -> None:
             max_output=8_192,
             encoding="o200k_base",
             factor=1.0,
-            abilities=Abilities(sees_pictures=False, reads_pdf=False, calls_tools=True),
+            abilities=Abilities(sees_pictures=False, reads_pdf=False, calls_tools=True, reasons=True),
+            levels=(OFF, LOW, HIGH),
         ),
     )
 
@@ -43,6 +47,13 @@ def test_the_figures_that_ship_can_be_true() -> None:
         if entry.prices.input is not None:
             assert entry.prices.output is not None, entry.id
             assert 0 < (entry.prices.cache_read or 0.001) <= entry.prices.input < entry.prices.output, entry.id
+
+
+def test_the_levels_that_ship_stand_in_order_and_say_where_they_are_from() -> None:
+    for entry in load_catalogue().entries:
+        assert list(entry.levels) == [level for level in ThinkingLevel if level in entry.levels], entry.id
+        assert not entry.levels or entry.abilities.reasons is not False, entry.id
+        assert not entry.levels or entry.provider == "practice" or "levels: " in entry.source, entry.id
 
 
 def test_entries_that_ship_have_one_id_each_without_a_date() -> None:
@@ -265,3 +276,44 @@ def test_what_a_list_says_of_a_model_is_made_fit_to_be_shown() -> None:
     assert model.name.startswith("evil [0mxxx")
     assert len(model.name) == 80
     assert (model.limit, model.max_output) == (None, None)
+
+
+# --- how long a model can be asked to think ---
+
+COMMON = (LOW, MEDIUM, HIGH)
+BOX = Endpoint(id="box", name="Box", maker="ollama", base_url="http://box/v1", needs_key=False)
+SERVER = Endpoint(id="server", name="Server", base_url="https://server.example/v1")
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "listed", "said", "expected"),
+    [
+        # Nothing is known, or that it doesn't reason.
+        (SERVER, ListedModel(id="m"), None, ()),
+        (SERVER, ListedModel(id="m", reasons=False), None, ()),
+        # All that is known is that it reasons.
+        (SERVER, ListedModel(id="m", reasons=True), None, COMMON),
+        (SERVER, ListedModel(id="m"), ModelSettings(reasons=True), COMMON),
+        (BOX, ListedModel(id="m", reasons=True), None, (OFF, *COMMON)),
+        (ANTHROPIC, ListedModel(id="m", reasons=True), None, COMMON),
+        # The list knows better, the person best.
+        (SERVER, ListedModel(id="m", reasons=True, levels=(LOW, MAX)), None, (LOW, MAX)),
+        (SERVER, ListedModel(id="m", levels=(LOW,)), ModelSettings(reasons=False), ()),
+    ],
+)
+def test_levels_of_a_model_that_is_only_listed(
+    endpoint: Endpoint, listed: ListedModel, said: ModelSettings | None, expected: tuple[ThinkingLevel, ...]
+) -> None:
+    (card,) = offering(with_list(listed, endpoint=endpoint), **({"m": said} if said else {})).cards()
+    assert card.levels == expected
+
+
+def test_levels_of_the_catalogue_hold_until_the_list_tells_others() -> None:
+    entry = replace(ENTRY, levels=(LOW, HIGH))
+
+    def levels(*listed: ListedModel) -> tuple[ThinkingLevel, ...]:
+        (card,) = Offering(with_list(*listed), Catalogue([entry]), {}).cards()
+        return card.levels
+
+    assert levels() == levels(ListedModel(id="sonnet")) == (LOW, HIGH)
+    assert levels(ListedModel(id="sonnet", levels=COMMON)) == COMMON

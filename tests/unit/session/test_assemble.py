@@ -44,6 +44,14 @@ def test_replay_data_goes_only_to_the_model_that_made_it() -> None:
         assert assemble(window, other).rows[1].parts == (TextPart(text="a"),)
 
 
+def test_what_a_call_was_signed_with_goes_only_to_the_model_that_made_it() -> None:
+    call = ToolPart(call_id="c", name="look", input={}, state="done", output="x", replay=REPLAY)
+    window = [user(TextPart(text="q")), answer(call)]
+    assert assemble(window, CARD).rows[1].parts == (call,)
+    for other in (OTHER, SIBLING):
+        assert assemble(window, other).rows[1].parts == (call.model_copy(update={"replay": None}),)
+
+
 def test_reasoning_without_replay_data_stays_on_disk() -> None:
     request = assemble([answer(ReasoningPart(text="hm"), TextPart(text="a"))], CARD)
     assert request.rows[0].parts == (TextPart(text="a"),)
