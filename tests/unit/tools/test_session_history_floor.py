@@ -19,8 +19,8 @@ from app.history.files import ChatFiles
 from app.history.receipt import read_receipt
 from app.history.view import HistoryView
 from app.history.windows_file import load_index
-from app.tools.base import ToolContext
 from app.tools.arguments import BadArguments
+from app.tools.base import ToolContext
 from app.tools.history_arguments import ReadItem, parse
 from tests.unit.tools.history_chat import HastyClock, HistoryChat, tool_part
 

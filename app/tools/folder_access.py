@@ -1,0 +1,145 @@
+"""A folder that a person has attached to a chat: reading and writing below it, and never anywhere else."""
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from app.tools.folder_entries import (
+    Entry,
+    EntryKind,
+    check_spelling,
+    child,
+    content,
+    kind_of,
+    no_such,
+    order_of,
+    status,
+    worded,
+)
+from app.tools.folder_names import FolderFault, Names, fault_of
+from app.tools.folder_places import Place, open_root
+from app.tools.folder_put import ABSENT, put
+
+_GONE: Final = "The folder of this chat is not there any more. Tell the user to attach one again."
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """What a folder holds, sorted; `unusable`: how many more have names that can't be used."""
+
+    found: tuple[Entry, ...]
+    unusable: int
+
+
+@contextmanager
+def open_folder(root: Path) -> Iterator["Folder"]:
+    """Hold `root` open. Raises FolderFault if it is gone, or leads through a link by now. Blocks."""
+    try:
+        place = open_root(root)
+    except FileNotFoundError as error:
+        raise FolderFault(_GONE) from error
+    except OSError as error:
+        if isinstance(error, PermissionError):
+            raise FolderFault("The folder of this chat can't be opened: this account may not do that.") from error
+        raise FolderFault(f"The folder of this chat was replaced by something else. {_GONE}") from error
+    with closing(place):
+        yield Folder(place)
+
+
+class Folder:
+    """What lies below one folder. Everything raises FolderFault, and blocks."""
+
+    def __init__(self, root: Place) -> None:
+        self._root: Final = root
+
+    def entries(self, names: Names) -> Entries:
+        """Return what the folder at `names` holds, by name, upper and lower case alike."""
+        with self._place(names) as place, worded(names, "listed"):
+            found: list[Entry] = []
+            unusable = 0
+            for name, is_now in place.entries():
+                if fault_of(name):
+                    unusable += 1
+                else:
+                    found.append(Entry(name, kind_of(is_now), is_now.st_size))
+        found.sort(key=lambda entry: order_of(entry.name))
+        return Entries(tuple(found), unusable)
+
+    def kind(self, names: Names) -> EntryKind:
+        """Return what is at `names`."""
+        if not names:
+            return EntryKind.FOLDER
+        with self._place(names[:-1]) as place, worded(names, "opened"):
+            found = status(place, names[-1])
+            if found is None:
+                raise no_such(place, names)
+            return kind_of(found)
+
+    def read(self, names: Names, *, most_bytes: int, stop: threading.Event) -> bytes:
+        """Return a file's content. Raises TooLarge, Stopped."""
+        with self._place(names[:-1]) as place:
+            return content(place, names, most_bytes=most_bytes, stop=stop)
+
+    def read_if_there(self, names: Names, *, most_bytes: int, stop: threading.Event) -> bytes | None:
+        """Return a file's content, None if neither it nor anything else has its name yet. Raises TooLarge."""
+        if self._missing(names):
+            return None
+        return self.read(names, most_bytes=most_bytes, stop=stop)
+
+    def write(self, names: Names, data: bytes, *, expected: str, most_bytes: int, stop: threading.Event) -> None:
+        """Put `data` in the place of the version `expected`, `ABSENT` for a file that is to be made.
+
+        All of it or nothing: what fails, or is stopped, leaves the file and its folders as they were. Raises Stopped.
+        """
+        made: list[tuple[Place, str]] = []
+        with worded(names, "saved"), ExitStack() as held:
+            try:
+                if expected == ABSENT:
+                    place = self._place_for(names[:-1], held, made)
+                else:
+                    place = held.enter_context(self._place(names[:-1]))
+                put(place, names, data, expected=expected, most_bytes=most_bytes, stop=stop)
+            except BaseException:
+                for parent, name in reversed(made):
+                    with contextlib.suppress(OSError):
+                        parent.remove_empty(name)
+                raise
+
+    def _missing(self, names: Names) -> bool:
+        """Whether nothing is at `names`, so that a file may be made there.
+
+        Raises FolderFault if a name differs only in its spelling from one that is there.
+        """
+        with worded(names, "opened"), ExitStack() as held:
+            place = self._root
+            for at, name in enumerate(names):
+                if status(place, name) is None:
+                    check_spelling(place, names[: at + 1])
+                    return True
+                if at < len(names) - 1:
+                    place = held.enter_context(closing(child(place, names[: at + 1])))
+        return False
+
+    def _place_for(self, names: Names, held: ExitStack, made: list[tuple[Place, str]]) -> Place:
+        """Return the folder at `names`; what is missing of it is made, and added to `made`."""
+        place = self._root
+        for at, name in enumerate(names):
+            if status(place, name) is None:
+                check_spelling(place, names[: at + 1])
+                place.make(name)
+                made.append((place, name))
+                place.sync()
+            place = held.enter_context(closing(child(place, names[: at + 1])))
+        return place
+
+    @contextmanager
+    def _place(self, names: Names) -> Iterator[Place]:
+        with ExitStack() as held:
+            place = self._root
+            for at in range(len(names)):
+                place = held.enter_context(closing(child(place, names[: at + 1])))
+            yield place
