@@ -8,14 +8,35 @@ import pytest
 
 from app.aio import TaskSet
 from app.domain.chats import TurnState
-from app.domain.events import Event, ReplyDelta, RowsAppended, SessionEvent, StateChanged
+from app.domain.events import (
+    Event,
+    QueueChanged,
+    ReplyDelta,
+    RowsAppended,
+    SessionEvent,
+    StateChanged,
+    VersionsChanged,
+)
+from app.domain.queue import Pause, QueuedMessage, When
 from app.domain.rows import Row
+from app.domain.versions import Versions
 from app.history.files import ChatFiles
 from app.history.library import Library
 from app.history.reader import HistoryReader, RowEntry
+from app.history.sidecars import Queue, read_sidecar
 from app.providers.registry import Registry
 from app.session.env import SessionEnv
-from app.session.inputs import Outcome, ResetContext, ResumeTurn, UserInput
+from app.session.inputs import (
+    Accepted,
+    EditMessage,
+    Outcome,
+    QueueChange,
+    Regenerate,
+    ResetContext,
+    ResumeTurn,
+    SwitchVersion,
+    UserInput,
+)
 from app.settings.schema import Settings
 from app.tools.base import Tool
 from tests.fakes.clock import FakeClock, counting_ids
@@ -89,6 +110,52 @@ class Chat:
         outcome = await self.program.manager.send(self.session, ResetContext())
         await self.idle()
         return outcome
+
+    async def queue(self, text: str, when: When = When.AFTER_TURN) -> str:
+        """Let a message wait, or send it; return its id."""
+        message = UserInput(self.program.new_id(), text)
+        assert isinstance(await self.program.manager.enqueue(self.session, message, when), Accepted)
+        return message.id
+
+    async def change_queue(self, change: QueueChange) -> QueuedMessage | None:
+        return await self.program.manager.change_queue(self.session, change)
+
+    @property
+    def waiting(self) -> list[str]:
+        """The texts that wait, as they were told last."""
+        views = [event.queue for event in self.events(QueueChanged)]
+        return [message.text for message in views[-1].messages] if views else []
+
+    @property
+    def pause(self) -> Pause | None:
+        views = [event.queue for event in self.events(QueueChanged)]
+        return views[-1].pause if views else None
+
+    def queued_on_disk(self) -> list[str]:
+        found = read_sidecar(self.files.queue, Queue, may_repair=False)
+        return [entry.text for entry in found.messages] if found is not None else []
+
+    async def edit(self, row_id: str, text: str) -> Outcome:
+        outcome = await self.program.manager.send(
+            self.session, EditMessage(row_id, UserInput(self.program.new_id(), text))
+        )
+        await self.idle()
+        return outcome
+
+    async def regenerate(self, row_id: str) -> Outcome:
+        outcome = await self.program.manager.send(self.session, Regenerate(row_id))
+        await self.idle()
+        return outcome
+
+    async def switch(self, after: str, branch: str) -> Outcome:
+        outcome = await self.program.manager.send(self.session, SwitchVersion(after, branch))
+        await self.idle()
+        return outcome
+
+    @property
+    def versions(self) -> tuple[Versions, ...]:
+        told = self.events(VersionsChanged)
+        return told[-1].versions if told else ()
 
     async def say(self, text: str) -> Outcome:
         outcome = await self.send(text)
