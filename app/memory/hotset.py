@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from app.domain.file_names import name_key
 from app.domain.memories import NOTES_PATH, MemoryEntry
 
 MOST_HOT: Final = 8
@@ -27,6 +28,7 @@ _HEAD: Final = (
 )
 _TAIL: Final = "</memories>"
 _CUT: Final = "\n(Only the beginning is shown. View the file for the rest.)"
+_SET_ASIDE: Final = re.compile(re.escape(NOTES_PATH.removesuffix(".md")) + r"-\d{4}-\d\d-\d\d(-\d+)?\.md")
 _TAG: Final = re.compile(r"<(?=[\s/\\]*memor(?:y|ies)\b)", re.IGNORECASE)
 
 
@@ -65,6 +67,11 @@ def heat(entry: MemoryEntry, now: datetime) -> float:
     return float(entry.uses * 0.5 ** (age / HALF_LIFE))
 
 
+def is_set_aside(entry: MemoryEntry) -> bool:
+    """Whether an entry is notes of an earlier window that a reset has put away, and that nobody has pinned since."""
+    return not entry.is_pinned and _SET_ASIDE.fullmatch(name_key(entry.path)) is not None
+
+
 def render_block(
     entries: Sequence[MemoryEntry], read: Read, count: Count, caps: HotCaps, *, now: datetime, with_notes: bool
 ) -> str:
@@ -72,8 +79,8 @@ def render_block(
 
     With `with_notes` the notes are one entry more behind the others, at no cost to them, and are among them no more.
     """
-    notes = next((entry for entry in entries if entry.path == NOTES_PATH), None) if with_notes else None
-    others = [entry for entry in entries if entry is not notes]
+    notes = next((entry for entry in entries if name_key(entry.path) == NOTES_PATH), None) if with_notes else None
+    others = [entry for entry in entries if entry is not notes and not is_set_aside(entry)]
     chosen = _choose(ranked(others, now), read, count, caps.hot_tokens)
     if notes is not None and (text := read(notes)) is not None:
         fitted = _fit_notes(notes, text, count, caps.notes_tokens, is_alone=not chosen)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from app.domain.errors import KnownError
-from app.domain.memories import NOTES_PATH, MemoryEntry, MemoryScope
+from app.domain.memories import MemoryEntry, MemoryScope
 from app.memory.faults import MemoryFault
 from app.memory.paths import MemoryPath, parse_file_path
 from app.memory.store import MemoryStore
@@ -16,13 +16,18 @@ WORKSPACE_FOLDER: Final = "memory"
 """Of a chat's folder."""
 
 
+def workspace_store(chat: Path) -> MemoryStore:
+    """Return the store of one chat, whose folder `chat` is."""
+    return MemoryStore(chat / WORKSPACE_FOLDER, MemoryScope.WORKSPACE)
+
+
 class Memories:
     """The stores of a chat, by scope; without a chat only the global one."""
 
     def __init__(self, global_store: MemoryStore, chat: Path | None) -> None:
         """`chat` is the chat's folder."""
         self._global = global_store
-        self._workspace = MemoryStore(chat / WORKSPACE_FOLDER, MemoryScope.WORKSPACE) if chat is not None else None
+        self._workspace = workspace_store(chat) if chat is not None else None
 
     @property
     def stores(self) -> tuple[MemoryStore, ...]:
@@ -51,15 +56,6 @@ class Memories:
             return self.store_of(path).read(path).text
         except KnownError:
             return None
-
-    @property
-    def has_notes(self) -> bool:
-        """Whether there are notes that a model left for its later self."""
-        path = parse_file_path(NOTES_PATH)
-        try:
-            return self.store_of(path).find(path).is_file
-        except KnownError:
-            return False
 
 
 def global_store(data: Path) -> MemoryStore:

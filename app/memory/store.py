@@ -55,6 +55,13 @@ class MemoryStore:
         """Return what there is at `path`."""
         return find(self._root, path)
 
+    def existing(self, path: MemoryPath) -> Place:
+        """Return the file or folder at `path`. Raises NoSuchMemory."""
+        place = find(self._root, path)
+        if place.status is None:
+            raise NoSuchMemory(f"There is nothing at {place.path}. View {MemoryPath(self.scope)} to see what there is.")
+        return place
+
     def read(self, path: MemoryPath) -> MemoryText:
         """Return a memory's text. Raises NoSuchMemory, NotText."""
         return text_of(self._file(path))
@@ -62,6 +69,17 @@ class MemoryStore:
     def version(self, path: MemoryPath) -> str:
         """Return the version of a file, or of all that is in a folder; `NOTHING` if nothing is there."""
         return version_at(find(self._root, path))
+
+    def check_text(self, path: MemoryPath, text: str) -> None:
+        """Tell what keeps `text` from being written to `path`. Raises MemoryFault, StorageError."""
+        _encode(path, text)
+        if find(self._root, path).status is None:
+            self._check_room(path)
+
+    def check_rename(self, old: MemoryPath, new: MemoryPath) -> None:
+        """Tell what keeps `old` from being renamed to `new`. Raises MemoryFault, StorageError."""
+        source = self.existing(old)
+        _moved(source, self._free_place(source, new).path)
 
     # Writing. `expected` is the version a change was meant for; None for whatever is there.
 
@@ -74,17 +92,10 @@ class MemoryStore:
             self._check(place, expected)
             return self._write(place, text)
 
-    def change(self, path: MemoryPath, edit: Callable[[str], str], *, expected: str | None = None) -> MemoryText:
-        """Replace a memory's text by what `edit` makes of it. Raises NoSuchMemory, NotText, MemoryChanged."""
-        with self._writing():
-            place = self._file(path)
-            self._check(place, expected)
-            return self._write(place, edit(text_of(place).text))
-
     def delete(self, path: MemoryPath, *, expected: str | None = None) -> tuple[str, ...]:
         """Remove a file, or a folder with all that is in it; return the paths of the memories that are gone."""
         with self._writing():
-            place = self._existing(path)
+            place = self.existing(path)
             if not place.path.names:
                 raise BadPath(f"{place.path} itself can't be deleted. Delete the files in it one by one.")
             self._check(place, expected)
@@ -109,7 +120,7 @@ class MemoryStore:
         with self._writing():
             place = find(self._root, path)
             self._check(place, NOTHING)
-            self._check_room(place)
+            self._check_room(place.path)
             write_file(place, removed.content)
             use = Use(removed.entry.uses, removed.entry.last_used, removed.entry.is_pinned)
             self._keep_uses(lambda uses: uses.update({place.path.key: use}))
@@ -117,9 +128,7 @@ class MemoryStore:
     def rename(self, old: MemoryPath, new: MemoryPath, *, expected: str | None = None) -> str:
         """Give a file or folder another path in this scope; return that. Raises MemoryFault if something is there."""
         with self._writing():
-            source = self._existing(old)
-            if not source.path.names or not new.names:
-                raise BadPath(f"{MemoryPath(self.scope)} itself can't be renamed, nor anything be renamed to it.")
+            source = self.existing(old)
             self._check(source, expected)
             target = self._free_place(source, new)
             pairs = _moved(source, target.path)
@@ -151,14 +160,8 @@ class MemoryStore:
             with self._lock.held():
                 yield
 
-    def _existing(self, path: MemoryPath) -> Place:
-        place = find(self._root, path)
-        if place.status is None:
-            raise NoSuchMemory(f"There is nothing at {place.path}. View {MemoryPath(self.scope)} to see what there is.")
-        return place
-
     def _file(self, path: MemoryPath) -> Place:
-        place = self._existing(path)
+        place = self.existing(path)
         if not place.is_file:
             raise NoSuchMemory(f"{place.path} is a folder, not a file. View it to see the files in it.")
         return place
@@ -175,28 +178,22 @@ class MemoryStore:
         raise MemoryChanged(f"{place.path} was changed meanwhile. View it again, then repeat the change.", theirs)
 
     def _write(self, place: Place, text: str) -> MemoryText:
-        text = clean_text(text).replace("\r\n", "\n")
-        data = text.encode()
-        if len(data) > MAX_FILE_BYTES:
-            raise MemoryFault(
-                f"{place.path} would have {len(data):,} bytes; a memory has at most {MAX_FILE_BYTES:,}."
-                " Shorten it, or divide it among several files."
-            )
-        if "\0" in text:
-            raise MemoryFault("The text contains a NUL character, which no memory may. Leave it out.")
+        data = _encode(place.path, text)
         if place.status is None:
-            self._check_room(place)
+            self._check_room(place.path)
         write_file(place, data)
-        return MemoryText(str(place.path), text, version_of(data))
+        return MemoryText(str(place.path), data.decode(), version_of(data))
 
-    def _check_room(self, place: Place) -> None:
+    def _check_room(self, path: MemoryPath) -> None:
         if len(walk(find(self._root, MemoryPath(self.scope))).files) >= MAX_FILES:
             raise MemoryFault(
                 f"There are {MAX_FILES:,} memories in {MemoryPath(self.scope)} already, the most there may be."
-                f" Delete some that are not needed before you make {place.path}."
+                f" Delete some that are not needed before you make {path}."
             )
 
     def _free_place(self, source: Place, new: MemoryPath) -> Place:
+        if not source.path.names or not new.names:
+            raise BadPath(f"{MemoryPath(self.scope)} itself can't be renamed, nor anything be renamed to it.")
         target = find(self._root, new)
         if target.path.key == source.path.key:
             # Only upper and lower case change.
@@ -218,6 +215,19 @@ class MemoryStore:
         edit(uses)
         with contextlib.suppress(StorageError):
             write_uses(self._root, uses)
+
+
+def _encode(path: MemoryPath, text: str) -> bytes:
+    """Return a text as it is kept, with `\\n` at the ends of lines. Raises MemoryFault."""
+    data = clean_text(text).replace("\r\n", "\n").encode()
+    if len(data) > MAX_FILE_BYTES:
+        raise MemoryFault(
+            f"{path} would have {len(data):,} bytes; a memory has at most {MAX_FILE_BYTES:,}."
+            " Shorten it, or divide it among several files."
+        )
+    if b"\0" in data:
+        raise MemoryFault("The text contains a NUL character, which no memory may. Leave it out.")
+    return data
 
 
 def _moved(source: Place, new: MemoryPath) -> dict[str, str]:
