@@ -32,8 +32,12 @@ class Actions:
     delete: QAction
     undo_delete: QAction
     choose_model: QAction
+    profile: QAction
+    """Its menu is that of the profiles."""
     clear_softly: QAction
     attach: QAction
+    attach_folder: QAction
+    ask_again: QAction
     stop: QAction
     resume: QAction
     jump_to_latest: QAction
@@ -76,8 +80,11 @@ def make_actions(window: QMainWindow) -> Actions:
         delete=action(_tr("&Delete")),
         undo_delete=action(_tr("&Undo delete"), "Ctrl+Shift+D"),
         choose_model=action(_tr("Choose &model…"), "Ctrl+L"),
+        profile=action(_tr("P&rofile")),
         clear_softly=action(_tr("Start afres&h…")),
         attach=action(_tr("&Attach files…"), "Ctrl+Shift+A"),
+        attach_folder=action(_tr("Attach a &folder…"), "Ctrl+Shift+O"),
+        ask_again=action(_tr("Ask a&gain for everything")),
         stop=action(_tr("&Stop the reply"), "Esc"),
         resume=action(_tr("&Continue the reply")),
         jump_to_latest=action(_tr("&Jump to latest")),
@@ -134,11 +141,11 @@ def _make_menus(window: QMainWindow, actions: Actions) -> None:
     _follow_focus(edit, actions)
     chat = bar.addMenu(_tr("&Chat"))
     chat.setToolTipsVisible(True)
-    chat.addActions([actions.choose_model, actions.clear_softly])
+    chat.addActions([actions.choose_model, actions.profile, actions.clear_softly])
     chat.addSeparator()
     chat.addActions([actions.rename, actions.delete, actions.undo_delete])
     chat.addSeparator()
-    chat.addAction(actions.attach)
+    chat.addActions([actions.attach, actions.attach_folder, actions.ask_again])
     chat.addActions([actions.stop, actions.resume, actions.jump_to_latest])
     view = bar.addMenu(_tr("&View"))
     view.addActions([actions.show_chats, actions.show_history, actions.next_pane])

@@ -35,7 +35,7 @@ class ChatsController(QObject):
     entered = Signal()
     """The person means to write in the open chat now."""
     title_changed = Signal()
-    """Title or model of the open chat may be another."""
+    """Title, model, profile or folder of the open chat may be another."""
     deleted = Signal(str, str)
     """Id and title of a chat that went to the trash."""
     restored = Signal(str)
@@ -71,6 +71,11 @@ class ChatsController(QObject):
         with contextlib.suppress(KnownError):
             # What can't be removed now is tried again at the next start.
             await self._bridge.tidy_trash()
+
+    @property
+    def open_chat(self) -> ChatSummary | None:
+        """The open chat as the list shows it, None if there is none."""
+        return self._model.find(self.open_session)
 
     def open_title(self) -> str:
         """Return the title of the open chat, empty if there is none."""

@@ -25,8 +25,10 @@ from app.ui.chat.page import ChatPage
 from app.ui.chats_controller import ChatsController
 from app.ui.chats_model import ChatsModel
 from app.ui.chats_panel import ChatsPanel
+from app.ui.folder_controller import FolderController
 from app.ui.models_controller import ModelsController
 from app.ui.panes import Panes
+from app.ui.profiles_controller import ProfilesController
 from app.ui.theme import tinted_icon
 from app.ui.toast import Toast
 from app.ui.window_state import (
@@ -91,10 +93,13 @@ class MainWindow(QMainWindow):
         self.controller = ChatController(
             self.page, bridge, self._live, tasks, model_name=self.models.name, new_id=new_id
         )
+        self.profiles = ProfilesController(self.page.profile_button, bridge, tasks, self)
+        self.folder = FolderController(self.page.composer, bridge, tasks, self)
         self.actions_ = make_actions(self)
         self._tint_menu_sign()
         self._connect()
         self._connect_panes()
+        self._connect_agents()
         self._restore_geometry()
         self._update_actions()
 
@@ -276,6 +281,7 @@ class MainWindow(QMainWindow):
         with contextlib.suppress(KnownError):
             settings = await self._bridge.settings()
             self.appearance.use(settings)
+            self.profiles.use(settings)
             self.page.composer.set_enter_sends(on=settings.general.enter_sends)
 
     async def _tell_of_broken_settings(self) -> None:
@@ -316,6 +322,11 @@ class MainWindow(QMainWindow):
     def _show_models_page(self, page: str) -> None:
         window = self.show_settings()
         window.open_page(window.providers if page == "providers" else window.models)
+
+    @Slot()
+    def _show_agents_page(self) -> None:
+        window = self.show_settings()
+        window.open_page(window.agents)
 
     @Slot(str)
     def _show_provider(self, endpoint_id: str) -> None:
@@ -448,6 +459,17 @@ class MainWindow(QMainWindow):
         self.appearance.zoomed.connect(self._say_zoom)
         self.appearance.failed.connect(self.toast.show_message)
 
+    def _connect_agents(self) -> None:
+        actions, folder = self.actions_, self.folder
+        actions.profile.setMenu(self.profiles.menu)
+        self.profiles.failed.connect(self.toast.show_message)
+        self.profiles.settings_wanted.connect(self._show_agents_page)
+        actions.attach_folder.triggered.connect(folder.choose)
+        actions.ask_again.triggered.connect(folder.ask_again)
+        self.controller.files.folder_given.connect(folder.offer)
+        folder.failed.connect(self.toast.show_message)
+        folder.changed.connect(self._update_actions)
+
     def _connect_panes(self) -> None:
         actions = self.actions_
         actions.find_chats.triggered.connect(self._find_chats)
@@ -480,6 +502,12 @@ class MainWindow(QMainWindow):
         actions.choose_model.setEnabled(may_choose)
         reason = self.tr("The model can't be changed: this chat can only be read here.")
         self.page.model_button.allow(on=may_choose, reason=reason)
+        reason = self.tr("The profile can't be changed: this chat can only be read here.")
+        self.page.profile_button.allow(on=may_choose, reason=reason)
+        actions.profile.setEnabled(may_choose)
+        self.folder.allow(on=may_choose)
+        actions.attach_folder.setEnabled(may_choose)
+        actions.ask_again.setEnabled(may_choose and self.folder.has_grants)
         has_messages = has_chat and not self.page.shows_empty
         for action in (actions.jump_to_latest, actions.find, actions.find_next, actions.find_previous):
             action.setEnabled(has_messages)
@@ -488,6 +516,8 @@ class MainWindow(QMainWindow):
     def _show_title(self) -> None:
         title, model = self.chats.open_title(), self.chats.open_model()
         self.page.set_title(title)
+        self.profiles.show(self.chats.open_chat)
+        self.folder.show(self.chats.open_chat)
         self.page.model_button.show_model(self.models.name(model), warning=self.models.warning(model))
         if model and not model.startswith("practice/"):
             self.page.empty.show_model(self.models.name(model), self.models.provider_name(model))

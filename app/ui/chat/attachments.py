@@ -45,6 +45,8 @@ class _Job:
     name: str
     read: Read
     text: str = ""
+    lone_path: str = ""
+    """Where it is, if it is the only one that was given: it may be a folder, to be attached as one."""
     chip: Chip | None = None
     """What stands for it in the tray, while its chat is shown."""
     is_cancelled: bool = False
@@ -57,6 +59,8 @@ class AttachmentKeeper(QObject):
     """Other files go with the next message now."""
     failed = Signal(str)
     """A sentence for people about a file of a chat that is not shown."""
+    folder_given = Signal(str, str)
+    """A chat, and the path of the one folder that was given to it as if it were a file."""
     thumbnail_loaded = Signal(str, QImage)
     """SHA-256 of a picture of the transcript, and a small square of it."""
 
@@ -182,8 +186,10 @@ class AttachmentKeeper(QObject):
 
         self._forget_refusals()
         for path in paths:
-            if self._begin(session, Path(path).name, partial(read_file, Path(path))) is None:
+            job = self._begin(session, Path(path).name, partial(read_file, Path(path)))
+            if job is None:
                 break
+            job.lone_path = path if len(paths) == 1 else ""
 
     # Reading and keeping
 
@@ -216,14 +222,22 @@ class AttachmentKeeper(QObject):
             pass
         except KnownError as error:
             if not job.is_cancelled:
-                self._refuse(job.session, str(error))
-                self._forget_paste(job)
+                self._tell_refusal(job, error)
         finally:
             self._jobs.remove(job)
             if part is None:
                 self._hide_job(job)
         if part is not None and not job.is_cancelled:
             self._arrive(job, part, thumbnail)
+
+    def _tell_refusal(self, job: _Job, error: KnownError) -> None:
+        from app.ui.chat.attachments_reading import FolderGiven
+
+        if isinstance(error, FolderGiven) and job.lone_path:
+            self.folder_given.emit(job.session, job.lone_path)
+        else:
+            self._refuse(job.session, str(error))
+            self._forget_paste(job)
 
     def _arrive(self, job: _Job, part: MediaPart, thumbnail: QImage | None) -> None:
         if job.session != self._session:

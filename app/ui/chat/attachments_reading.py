@@ -20,6 +20,10 @@ MAX_READ_BYTES: Final = 32 * 2**20
 _PHONE_PICTURE: Final = re.compile(rb"ftyp(heic|heix|hevc|heim|mif1|msf1|avif|avis)")
 
 
+class FolderGiven(KnownError):
+    """A folder was given in the place of a file."""
+
+
 class Picked(NamedTuple):
     """A file ready for the engine, with a small square of it if it is a picture."""
 
@@ -28,7 +32,10 @@ class Picked(NamedTuple):
 
 
 def read_file(path: Path) -> Picked:
-    """Return what is at `path`; pictures are scaled. Raises KnownError in words, at once for what is no file."""
+    """Return what is at `path`; pictures are scaled.
+
+    Raises KnownError in words, at once for what is no file: FolderGiven for a folder.
+    """
     name = quoted(path.name)
     data = _content(path, name)
     if _PHONE_PICTURE.match(data[4:12]):
@@ -73,7 +80,8 @@ def _content(path: Path, name: str) -> bytes:
 
 def _check(found: os.stat_result, name: str) -> None:
     if stat.S_ISDIR(found.st_mode):
-        raise KnownError(_tr("“{name}” is a folder. Attach the files in it instead.").format(name=name))
+        text = _tr("“{name}” is a folder. Drop it alone to attach it, or attach the files in it.")
+        raise FolderGiven(text.format(name=name))
     if not stat.S_ISREG(found.st_mode):
         raise KnownError(_tr("“{name}” is no file that could be attached.").format(name=name))
     if found.st_size > MAX_READ_BYTES:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLay
 from app.domain.text import is_blank
 from app.ui.chat.attachments_tray import AttachmentTray
 from app.ui.chat.composer_field import ComposerField
+from app.ui.chat.folder_chip import FolderButton, FolderChip
 from app.ui.theme import Theme, tinted_icon
 
 if TYPE_CHECKING:  # Imported when a command is first typed.
@@ -50,6 +51,8 @@ class Composer(QWidget):
         self.field = ComposerField()
         self.field.setPlaceholderText(self.tr("Write a message…"))
         self.field.setAccessibleName(self.tr("Message"))
+        self.folder_chip = FolderChip()
+        self.folder_button = FolderButton()
         self.tray = AttachmentTray(theme)
         self._attach_button = QToolButton()
         self._attach_button.setObjectName("flat")
@@ -83,11 +86,13 @@ class Composer(QWidget):
         line = QHBoxLayout()
         line.setSpacing(8)
         line.addWidget(self.field, 1)
+        line.addWidget(self.folder_button, 0, Qt.AlignmentFlag.AlignBottom)
         line.addWidget(self._attach_button, 0, Qt.AlignmentFlag.AlignBottom)
         line.addWidget(self._button, 0, Qt.AlignmentFlag.AlignBottom)
         inner = QVBoxLayout(self._frame)
         inner.setContentsMargins(12, 8, 8, 8)
         inner.setSpacing(8)
+        inner.addWidget(self.folder_chip, 0, Qt.AlignmentFlag.AlignLeft)
         inner.addWidget(self.tray)
         inner.addLayout(line)
         self._column = QWidget()
@@ -112,6 +117,8 @@ class Composer(QWidget):
         self._attach_button.setFixedSize(theme.px(32), theme.px(32))
         self._attach_button.setIconSize(QSize(size, size))
         self._attach_button.setIcon(tinted_icon("paperclip", theme.muted, size=size))
+        self.folder_chip.set_theme(theme)
+        self.folder_button.set_theme(theme)
         self.tray.set_theme(theme)
         self._send_icon = tinted_icon("arrow-up", theme.accent_text, disabled=theme.muted, size=size)
         self._stop_icon = tinted_icon("stop", theme.accent_text, size=size)
@@ -281,7 +288,14 @@ class Composer(QWidget):
     def _files_changed(self) -> None:
         """Let the Tab key go through the files before it comes to the field."""
         before = self.field.previousInFocusChain()
-        for stop in (*self.tray.stops(), self.field, self._attach_button, self._button):
+        for stop in (
+            self.folder_chip,
+            *self.tray.stops(),
+            self.field,
+            self.folder_button,
+            self._attach_button,
+            self._button,
+        ):
             if before is not None and before is not stop:
                 QWidget.setTabOrder(before, stop)
             before = stop

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from app.ui.chat.attachments_drop import DropZone
 from app.ui.chat.composer import Composer
 from app.ui.chat.empty_page import EmptyPage
+from app.ui.chat.profile_button import ProfileButton
 from app.ui.picker.button import ModelButton
 from app.ui.theme import Theme, tinted_icon
 from app.ui.tooltip import plain_tooltip
@@ -31,7 +32,10 @@ SCROLL_BAR_PX: Final = 12
 """As the style sheet says, before any zoom."""
 
 
-_MODEL_SHARE: Final = 0.55
+_MODEL_SHARE: Final = 0.45
+_PROFILE_SHARE: Final = 0.2
+_NARROW_LETTERS: Final = 72
+"""Width in average letters below which the profile is an icon."""
 
 
 class ChatPage(QWidget):
@@ -112,7 +116,8 @@ class ChatPage(QWidget):
         bar.rangeChanged.connect(lambda least, most: bar.setEnabled(most > least))
         self._stack.addWidget(transcript)
         QWidget.setTabOrder(self._header.model, transcript)
-        QWidget.setTabOrder(transcript, self.composer.field)
+        QWidget.setTabOrder(transcript, self.composer.folder_chip)
+        QWidget.setTabOrder(self.composer.folder_chip, self.composer.field)
         return transcript
 
     def set_theme(self, theme: Theme) -> None:
@@ -138,6 +143,11 @@ class ChatPage(QWidget):
     def model_button(self) -> ModelButton:
         """Shows the chat's model and asks for another."""
         return self._header.model
+
+    @property
+    def profile_button(self) -> ProfileButton:
+        """Shows the chat's profile and asks for another."""
+        return self._header.profile
 
     def insert_bar(self, bar: QWidget) -> None:
         """Put a bar between the header and the transcript."""
@@ -220,12 +230,14 @@ class _Header(QWidget):
         self.history_button.setToolTip(self.tr("Show or hide the history (Ctrl+H)"))
         self.history_button.setAccessibleName(self.tr("History"))
         self.title = _ElidedLabel("chatTitle")
+        self.profile = ProfileButton()
         self.model = ModelButton()
         layout = QHBoxLayout(self)
         layout.setContentsMargins(8, 6, 8, 6)
         layout.setSpacing(8)
         layout.addWidget(self.panel_button)
         layout.addWidget(self.title, 1)
+        layout.addWidget(self.profile)
         layout.addWidget(self.model)
         layout.addWidget(self.history_button)
 
@@ -235,11 +247,14 @@ class _Header(QWidget):
         self.panel_button.setIconSize(QSize(size, size))
         self.history_button.setIcon(tinted_icon("history", theme.muted, size=size))
         self.history_button.setIconSize(QSize(size, size))
+        self.profile.set_theme(theme)
         self.model.set_theme(theme)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        # A long name of a model leaves the title its room.
+        # Long names leave the title its room.
+        self.profile.shorten(on=self.width() < self.fontMetrics().averageCharWidth() * _NARROW_LETTERS)
+        self.profile.setMaximumWidth(round(self.width() * _PROFILE_SHARE))
         self.model.setMaximumWidth(round(self.width() * _MODEL_SHARE))
 
 

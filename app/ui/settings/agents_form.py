@@ -150,7 +150,7 @@ class ProfileForm(QWidget):
                 self.parent_combo.addItem(known or missing, profile.inherits)
             self.parent_combo.choose(profile.inherits)
         broken = lineage_text(broken_lineage(profile, profiles))
-        usual = self.tr("Its instructions and its rules come before those here.")
+        usual = self.tr("The instructions and the rules of that profile come before those here.")
         self.parent_row.set_note(broken or usual)
         self.parent_row.show_problem(on=bool(broken))
         parent = next((each for each in profiles if profile.inherits and each.id == profile.inherits), None)

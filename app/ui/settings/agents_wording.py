@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication
 from app.domain.tool_names import TOOLS
 from app.settings.profiles import BUILT_IN
 from app.settings.schema import Effect, Profile
-from app.ui.settings.agents_granted import BrokenLineage, Holds, broken_lineage, is_pattern, meant_by
+from app.ui.settings.agents_granted import BrokenLineage, Holds, broken_lineage, holds, is_pattern, meant_by
 from app.ui.tool_wording import tool_label
 
 _MOST_SAID: Final = 120
@@ -71,6 +71,8 @@ def profile_text(profile: Profile, profiles: Sequence[Profile]) -> str:
     if parent is not None:
         parts.append(_tr("builds on {name}").format(name=parent.name))
     said = " ".join(profile.instructions.split())
+    if all(holds(profile, tool, profiles) is not Holds.DENIED for tool in TOOLS):
+        parts.append(_tr("may use every tool"))
     if said:
         parts.append(said if len(said) <= _MOST_SAID else f"{said[:_MOST_SAID].rstrip()}…")
     return "  ·  ".join(parts)

@@ -41,8 +41,11 @@ class SettingRow(QFrame):
         self.note.setVisible(bool(note))
         texts = QVBoxLayout()
         texts.setSpacing(2)
+        # Both stand together beside a control that is higher.
+        texts.addStretch(1)
         texts.addWidget(self.label)
         texts.addWidget(self.note)
+        texts.addStretch(1)
         self._box = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
         self._box.setContentsMargins(8, 10, 8, 10)
         self._box.setSpacing(8)

@@ -378,10 +378,6 @@ def png(image: QImage) -> bytes:
     return bytes(data.data())
 
 
-def make_folder(path: Path) -> None:
-    path.mkdir()
-
-
 def make_pipe(path: Path) -> None:
     os.mkfifo(path)
 
@@ -397,7 +393,6 @@ def make_huge(path: Path) -> None:
 
 REFUSED: list[tuple[str, Callable[[Path], object], str]] = [
     ("bomb.png", bomb, "“bomb.png” is too large: a picture of 50,000 by 50,000 pixels can't be attached."),
-    ("folder", make_folder, "“folder” is a folder. Attach the files in it instead."),
     ("pipe", make_pipe, "“pipe” is no file that could be attached."),
     ("zero", make_device, "“zero” is no file that could be attached."),
     ("huge.txt", make_huge, "“huge.txt” is too large: files of up to 32 MB can be attached."),
