@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # Built on the engine's thread after the first paint: it load
     from app.domain.events import Emit
     from app.history.cursor import Cursors
     from app.history.files import ChatFiles
+    from app.session.hot_memories import HotMemories
     from app.session.manager import SessionManager
     from app.tools.base import Tool
 
@@ -153,6 +154,7 @@ def make_manager(options: Options, emit: "Emit", on_failure: OnFailure, log_: Lo
     from app.settings.secrets import Secrets
     from app.tools.base import LateTool
     from app.tools.history_schema import SPEC
+    from app.tools.memory_schema import SPEC as MEMORY_SPEC
 
     counter = TokenCounter()
     practice = PracticeProvider(counter, words_per_second=options.words_per_second)
@@ -178,7 +180,26 @@ def make_manager(options: Options, emit: "Emit", on_failure: OnFailure, log_: Lo
 
             return SessionHistoryTool(files, session=session, cursors=cursors(), counter=counter, clock=clock)
 
-        return (LateTool(SPEC, make),)
+        def make_memory() -> "Tool":
+            from app.domain.events import MemoriesChanged
+            from app.domain.memories import MemoryScope
+            from app.memory.memories import Memories, global_store
+            from app.tools.memory import MemoryTool
+
+            def told(scope: MemoryScope) -> None:
+                emit(MemoriesChanged("" if scope is MemoryScope.GLOBAL else session))
+
+            memories = Memories(global_store(options.data_dir), files.folder)
+            return MemoryTool(memories, counter=counter, clock=clock, told=told)
+
+        return (LateTool(SPEC, make), LateTool(MEMORY_SPEC, make_memory))
+
+    @cache
+    def hot_memories() -> "HotMemories":
+        from app.memory.memories import global_store
+        from app.session.hot_memories import HotMemories
+
+        return HotMemories(global_store(options.data_dir), counter=counter, clock=clock)
 
     env = SessionEnv(
         providers=registry,
@@ -189,6 +210,8 @@ def make_manager(options: Options, emit: "Emit", on_failure: OnFailure, log_: Lo
         random=random.random,
         counter=counter,
         make_tools=make_tools,
+        make_preload=lambda files, card, settings: hot_memories().block(files, card, settings),
+        forget_preload=lambda files: hot_memories().forget(files),
         settings=lambda: connections.current,
     )
     return SessionManager(env, Library(options.data_dir), connections)

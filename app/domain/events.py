@@ -205,5 +205,12 @@ class SettingsChanged:
     """Other settings hold from now on, or other models are on offer. The new settings: `Bridge.settings`."""
 
 
-Event = SessionEvent | SettingsChanged
+@dataclass(frozen=True, slots=True)
+class MemoriesChanged:
+    """Memories were written, renamed, pinned or deleted: those of the chat `session`, or, if empty, of all chats."""
+
+    session: str
+
+
+Event = SessionEvent | SettingsChanged | MemoriesChanged
 Emit = Callable[[Event], None]

@@ -1,4 +1,4 @@
-"""Memory: short files that outlast a window or a chat, as a model and the person see them. See context-windows.md, 13."""
+"""Memory: short files that outlast a window or a chat, as models and people see them. See context-windows.md, 13."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -9,6 +9,7 @@ from app.domain.models import ModelCard
 from app.domain.request import ModelRequest
 from app.domain.rows import Flag, Kind, Row, TextPart
 from app.domain.text import is_blank
+from app.domain.tool_names import MEMORY
 from app.domain.windows import SESSION_HISTORY
 from app.providers.base import Provider
 from app.session.assemble import assemble
@@ -65,8 +66,12 @@ def offered_tools(tools: Sequence[Tool], card: ModelCard, settings: Settings) ->
     """Return those of a chat's tools that a model is told of; none if it is known to call none."""
     if card.abilities.calls_tools is False:
         return ()
-    has_history = settings.experiments.token_budget_windows or card.provider == _PRACTICE
-    return tuple(tool for tool in tools if has_history or tool.spec.name != SESSION_HISTORY)
+    experiments, is_practice = settings.experiments, card.provider == _PRACTICE
+    offers = {
+        SESSION_HISTORY: experiments.token_budget_windows or is_practice,
+        MEMORY: experiments.agent_memory or is_practice,
+    }
+    return tuple(tool for tool in tools if offers.get(tool.spec.name, True))
 
 
 def _user_row(env: SessionEnv, session: str, item: UserInput) -> Row:

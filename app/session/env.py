@@ -34,6 +34,14 @@ def no_preload(_files: ChatFiles, _card: ModelCard, _settings: Settings) -> str:
     return ""
 
 
+ForgetPreload = Callable[[ChatFiles], None]
+"""Told when a chat begins a fresh window: what stands at the end of its system text may be chosen anew."""
+
+
+def keep_preload(_files: ChatFiles) -> None:
+    """Do nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class SessionEnv:
     """Collaborators of a session worker; the same for all chats."""
@@ -48,5 +56,6 @@ class SessionEnv:
     counter: TokenCounter = field(default_factory=TokenCounter)
     make_tools: MakeTools = no_tools
     make_preload: MakePreload = no_preload
+    forget_preload: ForgetPreload = keep_preload
     settings: Callable[[], Settings] = Settings
     """What holds now; read at the start of a turn."""

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from app.exchange.window_rows import Heading
     from app.session.branching import Branching
     from app.session.chat_search import ChatSearch
+    from app.session.memories import MemoryEditor
 
 
 class SessionManager:
@@ -61,6 +62,13 @@ class SessionManager:
         from app.session.branching import Branching
 
         return Branching(self._env, self._library, self._aside)
+
+    @cached_property
+    def memory(self) -> MemoryEditor:
+        """What the person may do with memory."""
+        from app.session.memories import MemoryEditor
+
+        return MemoryEditor(self._library, self._env.emit)
 
     @cached_property
     def _chat_search(self) -> ChatSearch:

@@ -7,8 +7,9 @@ and the next who opens the chat writes its row. See context-windows.md, 4.
 import asyncio
 import contextlib
 
-from app.aio import run_to_end
-from app.domain.errors import ProviderError, StorageError
+from app.aio import run_blocking, run_to_end
+from app.domain.errors import KnownError, ProviderError, StorageError
+from app.domain.events import MemoriesChanged
 from app.domain.rows import Boundary, Kind, Row, Usage
 from app.session.env import SessionEnv
 from app.session.inputs import Accepted, Outcome, Refused
@@ -16,8 +17,12 @@ from app.session.state import SessionState, active_slice
 from app.session.turn_env import TurnEnv
 
 
-async def reset_context(turn: TurnEnv, accepted: "asyncio.Future[Outcome]") -> None:
+async def reset_context(
+    turn: TurnEnv, accepted: "asyncio.Future[Outcome]", *, sets_notes_aside: bool = False
+) -> None:
     """Begin a fresh window. `accepted` learns what became of it. Raises StorageError; nothing is reset then.
+
+    The model's notes for its later self are renamed first if wanted: they are not put before it again.
 
     Of the window in `turn.state` the `newest_rows` are enough; it is whole afterwards.
     """
@@ -26,7 +31,10 @@ async def reset_context(turn: TurnEnv, accepted: "asyncio.Future[Outcome]") -> N
         return
 
     async def write() -> None:
+        if sets_notes_aside:
+            await _set_notes_aside(turn)
         await _write_reset(turn)
+        turn.env.forget_preload(turn.files)
         turn.state.window_is_loaded = True
         accepted.set_result(Accepted())
 
@@ -40,6 +48,20 @@ async def write_missing_reset(turn: TurnEnv) -> None:
         # Rows were lost meanwhile, or a reply came before it: what follows must not count as before the floor.
         turn.state.meta.floor_seq = turn.state.last_seq
         await turn.save_meta()
+
+
+async def _set_notes_aside(turn: TurnEnv) -> None:
+    from app.memory.memories import workspace_store
+    from app.memory.notes import set_notes_aside
+
+    try:
+        renamed = await run_blocking(
+            set_notes_aside, workspace_store(turn.files.folder), turn.env.clock.now().astimezone().date()
+        )
+    except KnownError as error:
+        raise StorageError(f"The notes can't be set aside, so nothing was reset. {error}") from error
+    if renamed:
+        turn.env.emit(MemoriesChanged(turn.session))
 
 
 async def _write_reset(turn: TurnEnv) -> None:

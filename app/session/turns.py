@@ -237,9 +237,9 @@ class Turns:
             if self._state.is_stale or self._state.unsaved is not None:
                 await self._sync()
             match item:
-                case ResetContext():
+                case ResetContext(sets_notes_aside=sets_notes_aside):
                     await self._load_newest()
-                    await reset_context(self._turn, accepted)
+                    await reset_context(self._turn, accepted, sets_notes_aside=sets_notes_aside)
                 case SwitchVersion():
                     await self.load_window()
                     await switch_version(self._turn, item, accepted)

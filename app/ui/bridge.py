@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from app.domain.chats import ChatSummary, DeletedChat
     from app.domain.connections import DataReport, FoundServer, KeyPlace, KeyState, SetAside, TestReport
     from app.domain.exports import ExportKind, ExportReport
+    from app.domain.memories import MemoryConflict, MemoryListing, MemoryScope, MemoryText, RemovedMemory
     from app.domain.models import ModelCard
     from app.domain.queue import QueuedMessage, When
     from app.domain.rows import MediaPart
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from app.session.connections import Connections
     from app.session.inputs import DraftContent, Input, NewFile, Outcome, QueueChange, UserInput
     from app.session.manager import SessionManager
+    from app.session.memories import MemoryEditor
     from app.session.worker import OpenedChat
     from app.settings.schema import Edit, Endpoint, Settings
 
@@ -296,6 +298,44 @@ class Bridge(QObject):
             lambda browser: browser.read(session, ref, offset_chars=offset_chars, limit_chars=limit_chars)
         )
 
+    # Memory: see `session.memories.MemoryEditor`. All raise KnownError; nothing changed then.
+
+    async def memories(self, session: str) -> dict[MemoryScope, MemoryListing]:
+        """Return the memories of all chats and of `session`, by scope; only the former for an empty id."""
+        return await self._remember(lambda memory: memory.listings(session))
+
+    async def read_memory(self, session: str, path: str) -> MemoryText:
+        """Return a memory and its version."""
+        return await self._remember(lambda memory: memory.read(session, path))
+
+    async def save_memory(self, session: str, path: str, text: str, *, version: str) -> MemoryText | MemoryConflict:
+        """Give a memory a new text if `version` is there still (empty: if nothing is); else return what is there."""
+        return await self._remember(lambda memory: memory.save(session, path, text, version=version))
+
+    async def create_memory(self, session: str, path: str) -> MemoryText:
+        """Make an empty memory; one that is there already is an error."""
+        return await self._remember(lambda memory: memory.create(session, path))
+
+    async def rename_memory(self, session: str, old: str, new: str) -> str:
+        """Give a memory another path in the same scope; return that."""
+        return await self._remember(lambda memory: memory.rename(session, old, new))
+
+    async def delete_memory(self, session: str, path: str) -> RemovedMemory:
+        """Remove a memory and return it, for `put_back_memory`."""
+        return await self._remember(lambda memory: memory.delete(session, path))
+
+    async def put_back_memory(self, session: str, removed: RemovedMemory) -> None:
+        """Undo `delete_memory`, unless something else is there by now."""
+        await self._remember(lambda memory: memory.put_back(session, removed))
+
+    async def pin_memory(self, session: str, path: str, *, on: bool) -> None:
+        """Put a memory before the others that models are shown unasked, or let it be one of them."""
+        await self._remember(lambda memory: memory.pin(session, path, on=on))
+
+    async def has_notes(self, session: str) -> bool:
+        """Whether a model left notes for its later self in a chat."""
+        return await self._remember(lambda memory: memory.has_notes(session))
+
     # Settings, keys, providers: see `session.connections.Connections`.
 
     async def settings(self) -> Settings:
@@ -369,6 +409,9 @@ class Bridge(QObject):
 
     async def _browse(self, call: Callable[[HistoryBrowser], Coroutine[Any, Any, T]]) -> T:
         return await self._ask(lambda manager: call(manager.browser))
+
+    async def _remember(self, call: Callable[[MemoryEditor], Coroutine[Any, Any, T]]) -> T:
+        return await self._ask(lambda manager: call(manager.memory))
 
     def _get_manager(self) -> SessionManager:
         """Return the manager, made on the engine's thread at the first call: it brings heavy imports."""

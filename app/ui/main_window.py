@@ -14,7 +14,7 @@ from app import APP_NAME
 from app.aio import TaskSet
 from app.assets import resource
 from app.domain.errors import KnownError
-from app.domain.events import Event, RowsAppended, SettingsChanged
+from app.domain.events import Event, MemoriesChanged, RowsAppended, SettingsChanged
 from app.domain.ids import NewId
 from app.ui.actions import make_actions
 from app.ui.appearance import Appearance
@@ -262,6 +262,8 @@ class MainWindow(QMainWindow):
         for event in events:
             if isinstance(event, SettingsChanged):
                 self._settings_changed()
+                continue
+            if isinstance(event, MemoriesChanged):
                 continue
             self._live.hear(event)
             self.chats.hear(event)
