@@ -41,15 +41,24 @@ def report_on(call: ToolPart) -> str:
     """Return what there is to say of a call that was made, with the beginning of its result."""
     match call.state:
         case "done" if call.output is not None:
-            return f"I called `{call.name}`, and this is what came back. {_quoted(call.output)}"
+            return f"I called `{call.name}`, and this is what came back. {quoted(call.output)}"
         case "failed" if call.output is not None:
-            return f"I called `{call.name}`, but it failed. {_quoted(call.output)}"
+            return f"I called `{call.name}`, but it failed. {quoted(call.output)}"
         case "denied":
             return f"I asked for `{call.name}`, but there is no such tool in this chat, or it was not allowed."
         case "done" | "failed":
             return f"I called `{call.name}`, and nothing came back."
         case _:
             return f"The call of `{call.name}` was interrupted, so there is no result. It was not made again."
+
+
+def quoted(output: object) -> str:
+    """Return the beginning of a result as a block of code, and how long the whole is."""
+    text = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False, indent=2)
+    shown = text[:SHOWN_CHARS]
+    fence = "`" * max(3, 1 + max((len(ticks) for ticks in re.findall(r"`+", shown)), default=0))
+    size = f"It has {len(text):,} characters" + (", beginning with:" if len(shown) < len(text) else ":")
+    return f"{size}\n\n{fence}\n{shown}\n{fence}"
 
 
 def shown_tool(tool: ToolSpec) -> str:
@@ -78,12 +87,3 @@ def _object_in(text: str) -> dict[str, object] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
-
-
-def _quoted(output: object) -> str:
-    """Return the beginning of a result as a block of code, and how long the whole is."""
-    text = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False, indent=2)
-    shown = text[:SHOWN_CHARS]
-    fence = "`" * max(3, 1 + max((len(ticks) for ticks in re.findall(r"`+", shown)), default=0))
-    size = f"It has {len(text):,} characters" + (", beginning with:" if len(shown) < len(text) else ":")
-    return f"{size}\n\n{fence}\n{shown}\n{fence}"

@@ -11,7 +11,7 @@ from typing import Final
 from app.aio import run_blocking
 from app.budget.tokens import TokenCounter
 from app.domain.errors import ErrorKind, KnownError, ProviderError
-from app.domain.models import ModelCard
+from app.domain.models import ModelCard, ThinkingLevel
 from app.domain.request import ModelRequest
 from app.domain.rows import Kind, ReasoningPart, Row, TextPart, ToolPart, Usage
 from app.providers.base import (
@@ -26,7 +26,7 @@ from app.providers.base import (
     UsagePiece,
 )
 from app.providers.catalogue import load_catalogue
-from app.providers.practice.calls import report_on, shown_call, shown_tool
+from app.providers.practice.calls import PlannedCall, shown_call, shown_tool
 from app.providers.practice.rules import Rules, Script, load_rules
 
 FRAME_TOKENS: Final = 8
@@ -74,7 +74,7 @@ class PracticeProvider:
         plan = await run_blocking(self._plan, request)
         script = plan.script
         pause_seconds = 1 / (script.words_per_second or self._words_per_second)
-        if script.reasoning or script.text or script.call:
+        if script.reasoning or script.text or script.calls:
             yield UsagePiece(Usage(input=plan.usage.input))
         for word in _words(script.reasoning):
             await self._sleep(pause_seconds)
@@ -82,13 +82,13 @@ class PracticeProvider:
         for word in _words(script.text):
             await self._sleep(pause_seconds)
             yield TextPiece(word)
-        if script.call is not None:
-            yield ToolStartPiece(plan.call_id, script.call.name)
-            for word in _words(script.call.text):
+        for number, call in enumerate(script.calls, plan.first_call):
+            yield ToolStartPiece(f"call_{number}", call.name)
+            for word in _words(call.text):
                 await self._sleep(pause_seconds)
-                yield ToolInputPiece(plan.call_id, word)
-            if plan.stop is StopReason.TOOL_USE:
-                yield ToolEndPiece(plan.call_id, script.call.input)
+                yield ToolInputPiece(f"call_{number}", word)
+            if plan.stop is StopReason.TOOL_USE or call is not script.calls[-1]:
+                yield ToolEndPiece(f"call_{number}", call.input)
         if script.failure is None:
             yield UsagePiece(plan.usage)
             yield StopPiece(plan.stop, resolved_model=request.model)
@@ -120,15 +120,14 @@ class PracticeProvider:
         fitted = self._fit(script, room, card)
         reasoning = self._counter.count_text(fitted.reasoning, card.encoding)
         output = reasoning + self._counter.count_text(fitted.text, card.encoding)
-        if fitted.call is not None:
-            output += self._counter.count_text(f"{fitted.call.name} {fitted.call.text}", card.encoding)
-        whole = StopReason.END if script.call is None else StopReason.TOOL_USE
+        output += sum(self._counter.count_text(f"{call.name} {call.text}", card.encoding) for call in fitted.calls)
+        whole = StopReason.TOOL_USE if script.calls else StopReason.END
         return _Plan(
             script=fitted,
             stop=whole if fitted is script else StopReason.MAX_TOKENS,
             usage=Usage(input=input_tokens, output=output, reasoning=reasoning or None),
             explanation=rules.explain_failure(fitted.failure) if fitted.failure is not None else "",
-            call_id=f"call_{1 + sum(isinstance(part, ToolPart) for row in request.rows for part in row.parts)}",
+            first_call=1 + sum(isinstance(part, ToolPart) for row in request.rows for part in row.parts),
         )
 
     def _count_input(self, request: ModelRequest, card: ModelCard) -> int:
@@ -149,12 +148,9 @@ class PracticeProvider:
         def cost(words: Sequence[str]) -> int:
             return self._counter.count_text("".join(words), card.encoding)
 
-        if script.call is not None:
-            words = _words(script.call.text)
-            if cost([script.call.name, " ", *words]) <= room:
-                return script
-            fitting = "".join(words[: _longest(words, room, cost)])
-            return replace(script, call=replace(script.call, text=fitting))
+        if script.calls:
+            calls = _fitting(script.calls, room, cost)
+            return script if calls == script.calls else replace(script, calls=calls)
         reasoning, text = _words(script.reasoning), _words(script.text)
         left = room - cost(reasoning)
         if left >= cost(text):
@@ -179,8 +175,8 @@ class _Plan:
     usage: Usage
     explanation: str
     """What the failure of the script says, if it has one."""
-    call_id: str
-    """Of the call of the script, if it has one; of no other call in the request."""
+    first_call: int
+    """Number of the first call of the script, if it has any; of no other call in the request."""
 
 
 def _room(request: ModelRequest, card: ModelCard, input_tokens: int) -> int:
@@ -212,17 +208,24 @@ def _script(request: ModelRequest, rules: Rules) -> Script:
     if owner is None:
         return rules.answer("")
     replies = [row for row in rows[owner + 1 :] if row.role == "assistant"]
-    whole = rules.answer(_last_text(rows[owner]), tools={tool.name for tool in request.tools})
-    for index in reversed(range(len(replies))):
-        calls = [part for part in replies[index].parts if isinstance(part, ToolPart)]
-        if calls:
-            # One call a message: with its result there is only to say what it was.
-            whole = Script(report_on(calls[-1]), words_per_second=whole.words_per_second)
-            replies = replies[index + 1 :]
-            break
+    groups = [[part for part in row.parts if isinstance(part, ToolPart)] for row in replies]
+    last = max((index for index, calls in enumerate(groups) if calls), default=-1)
+    whole = rules.answer(
+        _last_text(rows[owner]), tools={tool.name for tool in request.tools}, made=[calls for calls in groups if calls]
+    )
+    whole = replace(whole, reasoning=_thoughts(whole.reasoning, request.level))
+    # What was said before the last calls has its place; only what comes behind them is this reply.
+    replies = replies[last + 1 :]
     if rows[-1].kind != Kind.CONTINUE:
         return whole
     return whole.rest(said=_joined(replies, TextPart), reasoned=_joined(replies, ReasoningPart))
+
+
+def _thoughts(reasoning: str, level: ThinkingLevel | None) -> str:
+    """Return as much of the reasoning as the level gives: none, its first paragraph, or all of it."""
+    if level is ThinkingLevel.OFF:
+        return ""
+    return reasoning.partition("\n\n")[0] if level is ThinkingLevel.LOW else reasoning
 
 
 def _last_text(row: Row) -> str:
@@ -237,6 +240,19 @@ def _joined(rows: Sequence[Row], kind: type[TextPart] | type[ReasoningPart]) -> 
 def _words(text: str) -> list[str]:
     """Split before the white space in front of each word; joined, the pieces are `text` again."""
     return re.findall(r"\s*\S+|\s+\Z", text)
+
+
+def _fitting(
+    calls: tuple[PlannedCall, ...], room: int, cost: Callable[[Sequence[str]], int]
+) -> tuple[PlannedCall, ...]:
+    """Return the calls that cost at most `room` tokens; of the first that doesn't fit, the beginning."""
+    for index, call in enumerate(calls):
+        words = _words(call.text)
+        if cost([call.name, " ", *words]) > room:
+            fitting = "".join(words[: _longest(words, room, cost)])
+            return (*calls[:index], replace(call, text=fitting))
+        room -= cost([call.name, " ", *words])
+    return calls
 
 
 def _longest(words: Sequence[str], room: int, cost: Callable[[Sequence[str]], int]) -> int:

@@ -9,7 +9,8 @@ from pydantic import BaseModel, BeforeValidator, TypeAdapter
 
 from app.assets import resource
 from app.domain.errors import ErrorKind
-from app.providers.practice.calls import PlannedCall, plan_call
+from app.providers.practice.calls import PlannedCall, plan_call, report_on
+from app.providers.practice.errands import Errand, Made, plan_errand
 from app.providers.practice.prose import MAX_WORDS, ProseKit, write_prose
 from app.providers.practice.questions import Questions, Topic
 
@@ -29,8 +30,8 @@ class Script:
     """Strikes after the text."""
     after_failure: str = ""
     """What a reply goes on with that is continued after its failure."""
-    call: PlannedCall | None = None
-    """Made after the text; the reply ends with it."""
+    calls: tuple[PlannedCall, ...] = ()
+    """Made after the text; the reply ends with them."""
 
     def rest(self, *, said: str, reasoned: str = "") -> "Script":
         """Return what is left to say after the text `said` and the reasoning `reasoned`.
@@ -85,16 +86,20 @@ class Rules:
         self._failures = book.failures
         self._prose = prose
 
-    def answer(self, message: str, *, tools: Collection[str] = ()) -> Script:
-        """Return the reply to what a person wrote, given the names of the tools on offer; there always is one."""
-        return self._command(message, tools) or self._known(message) or Script(self._fallback(message))
+    def answer(self, message: str, *, tools: Collection[str] = (), made: Made = ()) -> Script:
+        """Return the next reply to what a person wrote; there always is one.
+
+        `tools` are the names of those on offer, `made` the calls of earlier replies to the message.
+        """
+        return self._command(message, tools, made) or self._known(message) or Script(self._fallback(message))
 
     def explain_failure(self, kind: ErrorKind) -> str:
         """Return what an error made on purpose says."""
         return self._failures[kind]
 
-    def _command(self, message: str, tools: Collection[str]) -> Script | None:
-        asked = message.strip().strip("`").removeprefix("/").rstrip(".!").strip()
+    def _command(self, message: str, tools: Collection[str], made: Made) -> Script | None:
+        typed = message.strip().strip("`").removeprefix("/").strip()
+        asked = typed.rstrip(".!").strip()
         if asked.casefold() == "think":
             return Script(self._texts["think"], reasoning=self._texts["think_reasoning"])
         if asked.casefold() in ("table", "code"):
@@ -103,14 +108,11 @@ class Rules:
             return self._write(found["count"], about=found["about"])
         if found := _FAIL.fullmatch(asked):
             return self._fail(found["kind"] or "", after_text=found["after"] is not None)
-        match plan_call(asked, tools):
-            case PlannedCall() as call:
-                return Script(call=call)
-            case str() as reason:
-                return Script(reason)
-        if found := _SLOW.fullmatch(asked):
-            return self._slow(found["request"], tools)
-        return None
+        if found := _SLOW.fullmatch(typed):
+            return self._slow(found["request"], tools, made)
+        if errand := plan_errand(typed):
+            return _on_errand(errand, tools, made)
+        return _on_call(plan_call(asked, tools), made)
 
     def _known(self, message: str) -> Script | None:
         topic = self._questions.find(message)
@@ -142,8 +144,9 @@ class Rules:
         ending = self._texts["fail_after"]
         return Script(self._texts["fail_before"], failure=ErrorKind(kind), after_failure=f"\n\n{ending}")
 
-    def _slow(self, request: str, tools: Collection[str]) -> Script:
-        script = (self._command(request, tools) or self._known(request)) if request else None
+    def _slow(self, request: str, tools: Collection[str], made: Made) -> Script:
+        request = request if request.strip(".! ") else ""
+        script = (self._command(request, tools, made) or self._known(request)) if request else None
         return replace(script or Script(self._texts["slow"]), words_per_second=SLOW_WORDS_PER_SECOND)
 
 
@@ -160,6 +163,25 @@ _WRITE: Final = re.compile(
 )
 _FAIL: Final = re.compile(r"fail(?:\s+(?!after\s)(?P<kind>.+?))?(?P<after>\s+after\s+text)?", re.IGNORECASE)
 _SLOW: Final = re.compile(r"(?:slow\b\s*)+(?:down\b\s*)?(?P<request>.*)", re.IGNORECASE | re.DOTALL)
+
+
+def _on_errand(errand: Errand, tools: Collection[str], made: Made) -> Script:
+    if not made and (hindrance := errand.hindrance(tools)):
+        return Script(hindrance)
+    calls = errand.steps(made)
+    return Script(calls=calls) if calls else Script(errand.report(made))
+
+
+def _on_call(planned: PlannedCall | str | None, made: Made) -> Script | None:
+    if planned is not None and made:
+        return Script(report_on(made[-1][-1]))
+    match planned:
+        case PlannedCall() as call:
+            return Script(calls=(call,))
+        case str() as reason:
+            return Script(reason)
+        case None:
+            return None
 
 
 def _end_of(said: str, whole: str) -> int | None:

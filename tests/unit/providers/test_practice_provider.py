@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from app.budget.tokens import TokenCounter
 from app.domain.errors import ErrorKind, ProviderError
+from app.domain.models import ThinkingLevel
 from app.domain.request import ModelRequest, ToolSpec
 from app.domain.rows import Kind, ReasoningPart, Row, TextPart, ToolPart, ToolState, Usage
 from app.providers.base import (
@@ -414,6 +416,39 @@ async def test_a_call_that_does_not_fit_is_cut_and_never_whole(provider: Practic
     pieces = await read(provider, with_tools(user(ASKED), max_tokens=5))
     assert not any(isinstance(piece, ToolEndPiece) for piece in pieces)
     assert pieces[-1] == StopPiece(StopReason.MAX_TOKENS, resolved_model="practice")
+
+
+READ = ToolSpec("read_file", "Reads a file.", {"type": "object", "properties": {}})
+
+
+async def test_several_calls_are_streamed_one_after_another(provider: PracticeProvider) -> None:
+    asked = replace(request(user("read a.txt and b.txt")), tools=(READ,))
+
+    pieces = await read(provider, asked)
+
+    ends = [piece for piece in pieces if isinstance(piece, ToolEndPiece)]
+    assert ends == [ToolEndPiece("call_1", {"path": "a.txt"}), ToolEndPiece("call_2", {"path": "b.txt"})]
+    assert pieces[-1] == StopPiece(StopReason.TOOL_USE, resolved_model="practice")
+
+
+async def test_of_several_calls_only_the_one_that_does_not_fit_is_cut(provider: PracticeProvider) -> None:
+    asked = replace(request(user("read a.txt and b.txt"), max_tokens=14), tools=(READ,))
+
+    pieces = await read(provider, asked)
+
+    assert [piece for piece in pieces if isinstance(piece, ToolEndPiece)] == [ToolEndPiece("call_1", {"path": "a.txt"})]
+    assert ToolStartPiece("call_2", "read_file") in pieces
+    assert pieces[-1] == StopPiece(StopReason.MAX_TOKENS, resolved_model="practice")
+
+
+async def test_the_level_says_how_much_is_thought(provider: PracticeProvider) -> None:
+    lengths = {}
+    for level in (None, ThinkingLevel.OFF, ThinkingLevel.LOW, ThinkingLevel.HIGH):
+        pieces = await read(provider, replace(request(user("think")), level=level))
+        assert "12 panes" in text_of(pieces)
+        lengths[level] = sum(isinstance(piece, ReasoningPiece) for piece in pieces)
+    assert 0 == lengths[ThinkingLevel.OFF] < lengths[ThinkingLevel.LOW] < lengths[ThinkingLevel.HIGH]
+    assert lengths[None] == lengths[ThinkingLevel.HIGH]
 
 
 async def test_without_tools_a_call_is_explained(provider: PracticeProvider) -> None:

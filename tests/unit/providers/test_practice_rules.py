@@ -18,7 +18,8 @@ def rules() -> Rules:
 def test_help_lists_every_command(rules: Rules, message: str) -> None:
     text = rules.answer(message).text
     commands = ("help", "write 200 words", "think", "table", "code", "slow", "fail KIND", "fail KIND after text")
-    for command in (*commands, "call NAME {…}"):
+    tools = ("files", "read FILE", "find TEXT in files", "write FILE: TEXT", "change OLD to NEW in FILE")
+    for command in (*commands, *tools, "note TEXT", "recall TEXT", "loop", "call NAME {…}"):
         assert f"| `{command}` |" in text
 
 
@@ -100,7 +101,7 @@ def test_a_call_with_broken_json_says_so(rules: Rules, arguments: str) -> None:
     script = rules.answer(f"call search {arguments}", tools=["search"])
     assert script.text.startswith("Nothing was called.")
     assert "isn't a JSON object" in script.text
-    assert script.call is None
+    assert script.calls == ()
 
 
 @pytest.mark.parametrize("name", ["Search", "searching", "look"])
@@ -108,7 +109,7 @@ def test_a_call_of_a_tool_that_is_not_there_names_those_that_are(rules: Rules, n
     script = rules.answer(f"call {name}", tools=["search", "read"])
     assert f"no tool `{name}`" in script.text
     assert "What there is: `read`, `search`." in script.text
-    assert script.call is None
+    assert script.calls == ()
 
 
 @pytest.mark.parametrize(
@@ -124,8 +125,8 @@ def test_a_call_is_made_exactly_as_it_was_typed(
     rules: Rules, message: str, name: str, expected: dict[str, object]
 ) -> None:
     script = rules.answer(message, tools=["search", "files.read"])
-    assert script.call is not None
-    assert (script.call.name, script.call.input, script.text) == (name, expected, "")
+    (call,) = script.calls
+    assert (call.name, call.input, script.text) == (name, expected, "")
 
 
 def test_what_nobody_knows_is_answered_with_what_can_be_done(rules: Rules) -> None:

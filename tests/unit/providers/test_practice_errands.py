@@ -1,0 +1,169 @@
+"""Plain commands that take tools: which calls they make, step by step, and what is said of them."""
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from app.domain.memories import NOTES_PATH
+from app.domain.rows import ToolPart, ToolState
+from app.domain.tool_names import TOOLS
+from app.providers.practice.rules import Rules, Script, load_rules
+
+ALL = [tool.name for tool in TOOLS]
+Step = tuple[str, dict[str, object]]
+
+
+@pytest.fixture(scope="module")
+def rules() -> Rules:
+    return load_rules()
+
+
+def steps(script: Script) -> list[Step]:
+    for call in script.calls:
+        assert json.loads(call.text) == call.input, "what is streamed is what is asked"
+    return [(call.name, call.input) for call in script.calls]
+
+
+def made(script: Script, output: object = "seen", state: ToolState = "done") -> list[ToolPart]:
+    return [
+        ToolPart(call_id=f"c{number}", name=call.name, input=call.input, state=state, output=output)
+        for number, call in enumerate(script.calls)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("files", ("list_files", {})),
+        ("List the files.", ("list_files", {})),
+        ("show all files in letters/2026", ("list_files", {"path": "letters/2026"})),
+        ("read notes.txt", ("read_file", {"path": "notes.txt"})),
+        ("Read the file README", ("read_file", {"path": "README"})),
+        ('read "my notes.txt"', ("read_file", {"path": "my notes.txt"})),
+        ("read my notes.txt.", ("read_file", {"path": "my notes.txt"})),
+        ("`/read letters/a.md`", ("read_file", {"path": "letters/a.md"})),
+        ("find temple in files", ("search_files", {"query": "temple"})),
+        ("search for “the old house” in my files", ("search_files", {"query": "the old house"})),
+        ("write notes.txt: Milk and bread!", ("write_file", {"path": "notes.txt", "content": "Milk and bread!"})),
+        ("write letters/a.md:\n# Dear\nyou", ("write_file", {"path": "letters/a.md", "content": "# Dear\nyou"})),
+        ("recall the old house?", ("session_history", {"action": "search", "query": "the old house"})),
+        ("slow read notes.txt", ("read_file", {"path": "notes.txt"})),
+    ],
+)
+def test_a_command_is_one_call(rules: Rules, message: str, expected: Step) -> None:
+    script = rules.answer(message, tools=ALL)
+
+    assert steps(script) == [expected]
+    answer = rules.answer(message, tools=ALL, made=[made(script, "Once upon a time")])
+    assert answer.calls == ()
+    assert "It has 16 characters:\n\n```\nOnce upon a time" in answer.text
+
+
+def test_two_files_are_read_in_one_step(rules: Rules) -> None:
+    script = rules.answer("read a.txt and my letters/b.txt", tools=ALL)
+
+    assert steps(script) == [("read_file", {"path": "a.txt"}), ("read_file", {"path": "my letters/b.txt"})]
+    one, other = made(script, "A"), made(script, "No such file.", "failed")
+    answer = rules.answer("read a.txt and my letters/b.txt", tools=ALL, made=[[one[0], other[1]]])
+    assert answer.text.startswith("This is what it says.")
+    assert "I called `read_file`, but it failed." in answer.text
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["change cold tea to hot tea in notes.txt", 'Change "cold tea" to "hot tea" in "notes.txt"'],
+)
+def test_a_change_reads_first(rules: Rules, message: str) -> None:
+    read = rules.answer(message, tools=ALL)
+    edit = rules.answer(message, tools=ALL, made=[made(read)])
+    end = rules.answer(message, tools=ALL, made=[made(read), made(edit, "Changed.")])
+
+    assert steps(read) == [("read_file", {"path": "notes.txt"})]
+    assert steps(edit) == [("edit_file", {"path": "notes.txt", "old_text": "cold tea", "new_text": "hot tea"})]
+    assert end.text.startswith("The file is changed.")
+
+
+@pytest.mark.parametrize("state", ["failed", "interrupted", "denied"])
+def test_a_change_ends_with_a_file_that_cannot_be_read(rules: Rules, state: ToolState) -> None:
+    read = rules.answer("change a to b in c.txt", tools=ALL)
+
+    end = rules.answer("change a to b in c.txt", tools=ALL, made=[made(read, "No such file.", state)])
+
+    assert end.calls == ()
+    assert "`read_file`" in end.text
+
+
+VIEW = ("memory", {"command": "view", "path": NOTES_PATH})
+CREATE = ("memory", {"command": "create", "path": NOTES_PATH, "file_text": "- Buy milk!\n"})
+
+
+def insert(line: int) -> Step:
+    return (
+        "memory",
+        {"command": "insert", "path": NOTES_PATH, "insert_line": line, "insert_text": "- Buy milk!"},
+    )
+
+
+@pytest.mark.parametrize(
+    ("output", "state", "expected"),
+    [
+        ("There is nothing.", "failed", CREATE),
+        ("/memories/workspace/context-notes.md is empty.", "done", insert(0)),
+        ("notes.md, lines 1 to 2 of 2:\n     1\t- Bread\n     2\t12\tpears", "done", insert(2)),
+    ],
+)
+def test_a_note_goes_behind_those_there_are(rules: Rules, output: str, state: ToolState, expected: Step) -> None:
+    view = rules.answer("note Buy milk!", tools=ALL)
+    write = rules.answer("note Buy milk!", tools=ALL, made=[made(view, output, state)])
+    end = rules.answer("note Buy milk!", tools=ALL, made=[made(view, output, state), made(write)])
+
+    assert steps(view) == [VIEW]
+    assert steps(write) == [expected]
+    assert end.text.startswith("I have made a note of it.")
+
+
+@pytest.mark.parametrize(("message", "count"), [("loop 3", 3), ("loop", 150)])
+def test_a_loop_calls_on_and_on(rules: Rules, message: str, count: int) -> None:
+    so_far: list[Sequence[ToolPart]] = []
+    for _ in range(count):
+        script = rules.answer(message, tools=ALL, made=so_far)
+        assert steps(script) == [("session_history", {"action": "list_windows", "limit": 1})]
+        so_far.append(made(script))
+
+    assert (rules.answer(message, tools=ALL, made=so_far).calls == ()) == (message == "loop 3")
+
+
+@pytest.mark.parametrize(
+    ("message", "tools", "expected"),
+    [
+        ("files", ["memory", "session_history"], "Attach a folder first"),
+        ("read a.txt", [], "Attach a folder first"),
+        ("write a.txt: x", ["read_file", "list_files"], "does not let me use `write_file`"),
+        ("change a to b in c.txt", ["read_file"], "does not let me use `edit_file`"),
+        ("note x", ["read_file"], "does not let me use `memory`"),
+    ],
+)
+def test_without_its_tool_a_command_says_what_to_do(
+    rules: Rules, message: str, tools: list[str], expected: str
+) -> None:
+    script = rules.answer(message, tools=tools)
+
+    assert script.calls == ()
+    assert expected in script.text
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "write 200 words",
+        "how do I change the theme to dark in settings?",
+        "How do I find a word in this chat?",
+        "where are my files",
+        "reading",
+        "notes",
+        "change the theme to dark in settings",
+    ],
+)
+def test_what_only_looks_like_a_command_is_none(rules: Rules, message: str) -> None:
+    assert rules.answer(message, tools=ALL).calls == ()
