@@ -7,6 +7,9 @@ from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QApplication, QLineEdit, QMainWindow, QMenu, QPlainTextEdit, QTreeView, QWidget
 
+from app.domain.approvals import Verdict
+from app.ui.chat.answer_keys import ANSWER_KEYS
+
 Keys = QKeySequence.StandardKey
 
 
@@ -40,6 +43,9 @@ class Actions:
     ask_again: QAction
     stop: QAction
     resume: QAction
+    allow: QAction
+    allow_always: QAction
+    deny: QAction
     jump_to_latest: QAction
     find_chats: QAction
     show_chats: QAction
@@ -87,6 +93,9 @@ def make_actions(window: QMainWindow) -> Actions:
         ask_again=action(_tr("Ask a&gain for everything")),
         stop=action(_tr("&Stop the reply"), "Esc"),
         resume=action(_tr("&Continue the reply")),
+        allow=action(_tr("&Allow"), ANSWER_KEYS[Verdict.ALLOW]),
+        allow_always=action(_tr("Allow al&ways in this chat"), ANSWER_KEYS[Verdict.ALWAYS]),
+        deny=action(_tr("Do&n’t allow"), ANSWER_KEYS[Verdict.DENY]),
         jump_to_latest=action(_tr("&Jump to latest")),
         find_chats=action(_tr("Search c&hats"), "Ctrl+K"),
         show_chats=action(_tr("&List of chats"), "F9"),
@@ -103,6 +112,9 @@ def make_actions(window: QMainWindow) -> Actions:
     # Few systems have keys of their own for it.
     actions.settings.setShortcuts(QKeySequence.keyBindings(Keys.Preferences) or [QKeySequence("Ctrl+,")])
     _set_find_keys(actions)
+    for answer in (actions.allow, actions.allow_always, actions.deny):
+        # A key that is held answers one question, not the next one too.
+        answer.setAutoRepeat(False)
     actions.show_chats.setCheckable(True)
     actions.show_history.setCheckable(True)
     # The plus of many keyboards needs Shift.
@@ -147,6 +159,8 @@ def _make_menus(window: QMainWindow, actions: Actions) -> None:
     chat.addSeparator()
     chat.addActions([actions.attach, actions.attach_folder, actions.ask_again])
     chat.addActions([actions.stop, actions.resume, actions.jump_to_latest])
+    chat.addSeparator()
+    chat.addActions([actions.allow, actions.allow_always, actions.deny])
     view = bar.addMenu(_tr("&View"))
     view.addActions([actions.show_chats, actions.show_history, actions.next_pane])
     view.addSeparator()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.aio import TaskSet
+from app.domain.chats import TurnState
 from app.domain.errors import ChatNotFound, KnownError
 from app.domain.events import (
     ChatBranched,
@@ -168,8 +169,9 @@ class ChatsController(QObject):
                 self.told.emit(self.tr("The chat is being copied: {percent} %").format(percent=percent))
             case StateChanged():
                 if event.state.is_active:
-                    self._model.set_mark(event.session, Mark.STREAMING)
-                elif self._model.mark(event.session) is Mark.STREAMING:
+                    asks = event.state is TurnState.ASKING
+                    self._model.set_mark(event.session, Mark.ASKING if asks else Mark.STREAMING)
+                elif self._model.mark(event.session) in (Mark.STREAMING, Mark.ASKING):
                     self._model.set_mark(event.session, Mark.NONE if is_open else Mark.UNREAD)
             case ReplyUnsaved() | SessionBroke() if not is_open:
                 self._model.set_mark(event.session, Mark.ERROR)

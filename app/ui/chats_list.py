@@ -97,7 +97,9 @@ class ChatDelegate(QStyledItemDelegate):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(rect, 6, 6)
         text_rect = rect.adjusted(10, 0, -10, 0)
-        if mark:
+        if mark is Mark.ASKING:
+            text_rect.setRight(text_rect.right() - self._paint_words(painter, option, text_rect))
+        elif mark:
             self._paint_mark(painter, text_rect, mark)
             text_rect.setRight(text_rect.right() - self.theme.px(18))
         font = QFont(option.font)
@@ -107,6 +109,22 @@ class ChatDelegate(QStyledItemDelegate):
         shown = painter.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, text_rect.width())
         left = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
         painter.drawText(text_rect, int(left | direction_flag(shown)), shown)
+
+    def _paint_words(self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect) -> int:
+        """Paint that a chat waits for the person; return how much room that takes."""
+        words = self.tr("asks you")
+        font = QFont(option.font)
+        font.setPointSizeF(font.pointSizeF() * 0.88)
+        font.setBold(True)
+        painter.setFont(font)
+        width = painter.fontMetrics().horizontalAdvance(words) + self.theme.px(12)
+        pill = QRect(rect.right() - width, rect.top() + self.theme.px(5), width, rect.height() - self.theme.px(10))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self.theme.accent)
+        painter.drawRoundedRect(pill, pill.height() / 2, pill.height() / 2)
+        painter.setPen(self.theme.accent_text)
+        painter.drawText(pill, Qt.AlignmentFlag.AlignCenter, words)
+        return width + self.theme.px(8)
 
     def _paint_mark(self, painter: QPainter, rect: QRect, mark: Mark) -> None:
         """Three dots while streaming, one when unread, an exclamation mark after an error: shape, not colour alone."""

@@ -21,6 +21,7 @@ class Mark(StrEnum):
 
     NONE = ""
     STREAMING = "streaming"
+    ASKING = "asking"
     UNREAD = "unread"
     ERROR = "error"
 
@@ -171,6 +172,7 @@ class ChatsModel(QAbstractListModel):
     def _mark_words(self, mark: Mark) -> str:
         return {
             Mark.STREAMING: self.tr("a reply is being written"),
+            Mark.ASKING: self.tr("asks you"),
             Mark.UNREAD: self.tr("unread"),
             Mark.ERROR: self.tr("the last reply failed"),
         }.get(mark, "")

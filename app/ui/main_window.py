@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QByteArray, QEvent, Qt, QTimer, QUrl, Signal, Slot
-from PySide6.QtGui import QCloseEvent, QDesktopServices, QGuiApplication, QIcon, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QAction, QCloseEvent, QDesktopServices, QGuiApplication, QIcon, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QMessageBox, QToolButton, QWidget
 
 from app import APP_NAME
 from app.aio import TaskSet
 from app.assets import resource
+from app.domain.approvals import Verdict
 from app.domain.errors import KnownError
-from app.domain.events import Event, MemoriesChanged, RowsAppended, SettingsChanged
+from app.domain.events import ApprovalAsked, Event, MemoriesChanged, RowsAppended, SettingsChanged
 from app.domain.ids import NewId
 from app.ui.actions import make_actions
 from app.ui.appearance import Appearance
@@ -31,6 +32,7 @@ from app.ui.panes import Panes
 from app.ui.profiles_controller import ProfilesController
 from app.ui.theme import tinted_icon
 from app.ui.toast import Toast
+from app.ui.tooltip import plain_tooltip
 from app.ui.window_state import (
     decode_geometry,
     encode_geometry,
@@ -270,6 +272,8 @@ class MainWindow(QMainWindow):
             if self._chat_search is not None:
                 self._chat_search.hear(event)
             self.controller.hear(event)
+            if isinstance(event, ApprovalAsked) and not self.isActiveWindow():
+                QApplication.alert(self)
             if self.history is not None and isinstance(event, RowsAppended):
                 self.history.note_change(event.session)
 
@@ -426,6 +430,8 @@ class MainWindow(QMainWindow):
         actions.attach.triggered.connect(self.controller.files.choose_files)
         actions.stop.triggered.connect(self.controller.stop)
         actions.resume.triggered.connect(self.controller.resume)
+        for action, verdict in self._answers():
+            action.triggered.connect(lambda _on=False, verdict=verdict: self.controller.approvals.answer_first(verdict))
         actions.jump_to_latest.triggered.connect(self.page.scroll_to_end)
         actions.zoom_in.triggered.connect(lambda: self.appearance.zoom_by(1))
         actions.zoom_out.triggered.connect(lambda: self.appearance.zoom_by(-1))
@@ -485,6 +491,10 @@ class MainWindow(QMainWindow):
         self.page.history_toggled.connect(self._toggle_history)
         self.panes.changed.connect(self._tell_panes)
 
+    def _answers(self) -> list[tuple[QAction, Verdict]]:
+        actions = self.actions_
+        return [(actions.allow, Verdict.ALLOW), (actions.allow_always, Verdict.ALWAYS), (actions.deny, Verdict.DENY)]
+
     @Slot()
     def _update_actions(self) -> None:
         actions = self.actions_
@@ -495,6 +505,11 @@ class MainWindow(QMainWindow):
         actions.attach.setEnabled(self.controller.may_write)
         actions.stop.setEnabled(self.controller.is_streaming)
         actions.resume.setEnabled(self.controller.may_resume)
+        for action, verdict in self._answers():
+            question = self.controller.approvals.question(verdict)
+            action.setVisible(question is not None)
+            action.setEnabled(question is not None)
+            action.setToolTip(plain_tooltip(question.summary) if question is not None else "")
         refusal = self.controller.reset_refusal
         actions.clear_softly.setEnabled(not refusal)
         actions.clear_softly.setToolTip(

@@ -27,6 +27,8 @@ _PADDING: Final = 12
 _HEADER_PADDING: Final = 6
 _RADIUS: Final = 8
 _MAX_UNBROKEN: Final = 4_000
+_LINE_HEIGHT: Final = 125
+"""In percent; what is more than the letters need lies below them."""
 
 
 class CodeCell(Cell):
@@ -116,7 +118,7 @@ class CodeCell(Cell):
         self._document.setDefaultTextOption(option)
         self._document.setPlainText(self.block.code)
         spaced = QTextBlockFormat()
-        spaced.setLineHeight(125, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
+        spaced.setLineHeight(_LINE_HEIGHT, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
         cursor = QTextCursor(self._document)
         cursor.select(QTextCursor.SelectionType.Document)
         cursor.mergeBlockFormat(spaced)
@@ -126,19 +128,28 @@ class CodeCell(Cell):
             self._colour()
 
     def _show_signs(self) -> None:
-        """Give lines that come or go their ground; what is too long for a line goes on below its text."""
-        theme = self._style.theme
-        grounds = {ADDED: theme.added, REMOVED: theme.removed}
+        """Let what is too long for a line go on below its text, not below its sign."""
         indent = QFontMetricsF(self._style.code).horizontalAdvance(KEPT)
+        hanging = QTextBlockFormat()
+        hanging.setLeftMargin(indent)
+        hanging.setTextIndent(-indent)
+        cursor = QTextCursor(self._document)
+        cursor.select(QTextCursor.SelectionType.Document)
+        cursor.mergeBlockFormat(hanging)
+
+    def _paint_below(self, painter: QPainter) -> None:
+        """Paint the ground of lines that come or go, from one line to the next without a gap."""
+        if not self.block.is_diff:
+            return
+        grounds = {ADDED: self._style.theme.added, REMOVED: self._style.theme.removed}
+        layout, room = self._document.documentLayout(), self._room()
+        raise_by = QFontMetricsF(self._style.code).height() * (_LINE_HEIGHT - 100) / 200
         block = self._document.begin()
         while block.isValid():
-            form = block.blockFormat()
-            form.setLeftMargin(indent)
-            form.setTextIndent(-indent)
             ground = grounds.get(block.text()[: len(ADDED)])
             if ground is not None:
-                form.setBackground(ground)
-            QTextCursor(block).setBlockFormat(form)
+                rect = layout.blockBoundingRect(block)
+                painter.fillRect(QRectF(0, rect.top() - raise_by, room, rect.height() + 2 * raise_by), ground)
             block = block.next()
 
     def _wrap_mode(self) -> QTextOption.WrapMode:

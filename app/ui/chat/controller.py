@@ -13,6 +13,8 @@ from app.domain.errors import KnownError
 from app.domain.events import (
     AccessChanged,
     AnswerDelayed,
+    ApprovalAsked,
+    ApprovalEnded,
     ReplyDelta,
     ReplyDropped,
     ReplyStarted,
@@ -29,6 +31,7 @@ from app.domain.ids import NewId
 from app.domain.text import is_blank
 from app.session.inputs import Input, Refused, ResetContext, ResumeTurn, UserInput
 from app.ui.bridge import Bridge
+from app.ui.chat.approvals import Approvals
 from app.ui.chat.attachments import AttachmentKeeper
 from app.ui.chat.drafts import DraftKeeper
 from app.ui.chat.items import Item, ItemAction, Speaker
@@ -102,6 +105,9 @@ class ChatController(QObject):
         self._access = Access.WRITABLE
         self._state = TurnState.IDLE
         self._waiting = WaitingNotice(page.composer, self)
+        self.approvals = Approvals(page, bridge, live, tasks, self)
+        self.approvals.failed.connect(self.failed)
+        self.approvals.changed.connect(self.state_changed)
         self.files = AttachmentKeeper(page.composer, bridge, tasks, self)
         self.files.failed.connect(self.failed)
         self.files.thumbnail_loaded.connect(page.show_thumbnail)
@@ -256,6 +262,9 @@ class ChatController(QObject):
                 if self._waiting.is_quiet:
                     self._waiting.end()
                 self._show_live_text(event)
+            case ApprovalAsked() | ApprovalEnded():
+                self._show_calls(event.row_id)
+                self.approvals.look()
             case ToolStarted() | ToolEnded():
                 self._show_calls(event.row_id)
             case AnswerDelayed():
@@ -307,6 +316,7 @@ class ChatController(QObject):
         self._page.show_empty(on=is_empty)
         self._set_state(self._state)
         self._show_live()
+        self.approvals.follow(self.session)
         if (retry := self._live.retry(self.session)) is not None:
             self._show_waiting(retry)
         if (seconds := self._live.quiet_seconds(self.session)) is not None:
@@ -326,6 +336,7 @@ class ChatController(QObject):
 
     def _reset(self) -> None:
         self._unopened = ""
+        self.approvals.follow("")
         self._last_row = None
         self._action_item = None
         self._unsaved = None
@@ -386,6 +397,7 @@ class ChatController(QObject):
         self._drop_action()
         self._show_below(self.pager.take_missed())
         self._show_live()
+        self.approvals.look()
         if (retry := self._live.retry(self.session)) is not None:
             self._page.transcript.append_item(waiting_item(retry))
         if self._unsaved is not None:
@@ -433,6 +445,7 @@ class ChatController(QObject):
         self._page.composer.set_streaming(on=state.is_active)
         self._drop_action()
         if not state.is_active:
+            self.approvals.look()
             self._end_waiting()
             self._offer_action()
         self.state_changed.emit()

@@ -12,7 +12,8 @@ from app.ui.chat.readable import Excerpt
 ADDED: Final = "+ "
 REMOVED: Final = "- "
 KEPT: Final = "  "
-_HUNK: Final = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@", re.MULTILINE)
+_HEADER: Final = re.compile(r"\A--- [^\n]*\n\+\+\+ [^\n]*(?:\n|\Z)")
+_HUNK: Final = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _SIGNS: Final = {"+": ADDED, "-": REMOVED, " ": KEPT}
 
 
@@ -30,9 +31,8 @@ def shown_diff(diff: str, *, most_chars: int, most_lines: int) -> Excerpt:
 
 def _lines(diff: str) -> Iterator[str]:
     """Give the lines for people; the names of files above the first hunk say nothing that the card doesn't."""
-    start = _HUNK.search(diff)
     is_first = True
-    for raw in diff[start.start() if start else 0 :].split("\n"):
+    for raw in _HEADER.sub("", diff).split("\n"):
         hunk = _HUNK.match(raw)
         if hunk is not None:
             line = int(hunk[1])

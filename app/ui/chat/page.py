@@ -26,7 +26,11 @@ from app.ui.theme import Theme, tinted_icon
 from app.ui.tooltip import plain_tooltip
 
 if TYPE_CHECKING:  # Its modules must not hold up the first paint.
+    from collections.abc import Sequence
+
+    from app.domain.events import ApprovalAsked
     from app.ui.chat.transcript_view import TranscriptView
+    from app.ui.chat.waiting_answers import WaitingAnswers
 
 SCROLL_BAR_PX: Final = 12
 """As the style sheet says, before any zoom."""
@@ -49,6 +53,10 @@ class ChatPage(QWidget):
     """The reader wants to be at the end, which is not among what is shown."""
     action_triggered = Signal(str, object)
     link_activated = Signal(str)
+    answered = Signal(str, object)
+    """Id of a call that asks, and the `Verdict`."""
+    question_wanted = Signal(str)
+    """Id of a call whose question the person wants to see."""
     thumbnails_wanted = Signal(tuple)
     """SHA-256 of attached pictures that are on screen for the first time."""
     model_pressed = Signal()
@@ -65,6 +73,7 @@ class ChatPage(QWidget):
         self.setMinimumWidth(280)
         self._theme = theme
         self._transcript: TranscriptView | None = None
+        self._waiting: WaitingAnswers | None = None
         self.empty = EmptyPage()
         self.composer = Composer(theme)
         self.banner = Banner()
@@ -72,7 +81,7 @@ class ChatPage(QWidget):
         self._header.panel_button.clicked.connect(self.panel_toggled)
         self._header.history_button.clicked.connect(self.history_toggled)
         self._header.model.clicked.connect(self.model_pressed)
-        content = QWidget()
+        content = self._content = QWidget()
         self._stack = QStackedLayout(content)
         # Nothing is shown until it is known what.
         self._stack.addWidget(QWidget())
@@ -106,6 +115,7 @@ class ChatPage(QWidget):
         transcript.newer_wanted.connect(self.newer_wanted)
         transcript.latest_wanted.connect(self.latest_wanted)
         transcript.action_triggered.connect(self.action_triggered)
+        transcript.answered.connect(self.answered)
         transcript.link_activated.connect(self.link_activated)
         transcript.thumbnails_wanted.connect(self.thumbnails_wanted)
         transcript.zoom_wanted.connect(self.zoom_wanted)
@@ -126,10 +136,42 @@ class ChatPage(QWidget):
         if self._transcript is not None:
             self._transcript.set_theme(theme)
         self.composer.set_theme(theme)
+        if self._waiting is not None:
+            self._waiting.set_theme(theme)
+            self._waiting.leave_right(theme.px(SCROLL_BAR_PX))
         self._drop_zone.set_theme(theme)
         self.composer.leave_right(theme.px(SCROLL_BAR_PX))
         self.empty.set_theme(theme)
         self._header.set_theme(theme)
+
+    def show_waiting(self, asked: Sequence[ApprovalAsked]) -> None:
+        """Name above the composer what waits for the person's answer; nothing for none."""
+        if asked and self._waiting is None:
+            self._waiting = self._make_waiting()
+        if self._waiting is not None:
+            self._waiting.show_questions(asked)
+            before: QWidget = self.transcript
+            for stop in self._waiting.stops():
+                QWidget.setTabOrder(before, stop)
+                before = stop
+
+    def _make_waiting(self) -> WaitingAnswers:
+        from app.ui.chat.waiting_answers import WaitingAnswers
+
+        waiting = WaitingAnswers(self._theme)
+        waiting.leave_right(self._theme.px(SCROLL_BAR_PX))
+        waiting.show_wanted.connect(self.question_wanted)
+        layout = self.layout()
+        assert isinstance(layout, QVBoxLayout)
+        # What else waits, such as messages, stands between these lines and the composer.
+        layout.insertWidget(layout.indexOf(self._content) + 1, waiting)
+        return waiting
+
+    def announce(self, text: str) -> None:
+        """Have a screen reader say `text`."""
+        from app.ui.chat.accessible import announce
+
+        announce(self.transcript, text)
 
     def scroll_to_end(self) -> None:
         """Show the newest message."""

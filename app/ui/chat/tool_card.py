@@ -145,7 +145,9 @@ def _paint_line(painter: QPainter, style: Style, tool: ToolCall, line: QRectF, *
             place.setTop(line.bottom())
         painter.setFont(style.name)
         painter.setPen(theme.text)
-        painter.drawText(place, int(_WRAPPED | direction_flag(title)), title)
+        # One line stands in the middle as the state beside it does.
+        is_one_line = place.height() <= style.small_height
+        painter.drawText(place, int((_LEFT if is_one_line else _WRAPPED) | direction_flag(title)), title)
         return
     wide = max(0.0, min(QFontMetricsF(style.name).horizontalAdvance(title) + 1, room))
     _draw(painter, style.name, theme.text, QRectF(line.left(), line.top(), wide, line.height()), title)

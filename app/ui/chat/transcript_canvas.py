@@ -23,7 +23,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QMenu, QStyle, QToolTip, QWidget
 
 from app.ui.chat import clipboard
-from app.ui.chat.accessible import AccessibleView
+from app.ui.chat.accessible import AccessibleView, announce
 from app.ui.chat.attendance import Attendance
 from app.ui.chat.flow import Flow
 from app.ui.chat.frames import FrameClock
@@ -298,13 +298,22 @@ class TranscriptCanvas(AccessibleView):
             event.ignore()
 
     def focusNextPrevChild(self, next: bool) -> bool:  # noqa: A002, FBT001
-        """Move among the targets on screen first, then on to the next widget."""
+        """Move among the targets on screen first, then on to the next widget; a screen reader says where."""
         target = self._focus.step(forwards=next)
         self.viewport().update()
         if target is None:
             return super().focusNextPrevChild(next)
         self._bring_into_view(target.rect)
+        announce(self, target.name)
         return True
+
+    def focus_target(self, which: TargetId, target: Target) -> None:
+        """Put the keyboard on a target that is on screen."""
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._focus.go_to(which)
+        self._bring_into_view(target.rect)
+        announce(self, target.name)
+        self.viewport().update()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
@@ -385,7 +394,8 @@ class TranscriptCanvas(AccessibleView):
         elif key is Qt.Key.Key_End:
             self.scroll_to_end()
         elif key in {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space}:
-            return self._activate_focused()
+            # A key that is held since another place must not answer a question here.
+            return event.isAutoRepeat() or self._activate_focused()
         else:
             return self._pass_on(event)
         return True

@@ -6,17 +6,19 @@ It shows `Item`s and says what the reader did. It opens no links, loads nothing 
 from collections.abc import Sequence
 from typing import Final
 
-from PySide6.QtCore import QPoint, QPointF, QTimer, Signal
+from PySide6.QtCore import QPoint, QPointF, QRectF, QTimer, Signal
 from PySide6.QtWidgets import QMenu, QWidget
 
+from app.domain.approvals import Verdict
 from app.ui.chat import clipboard
 from app.ui.chat.accessible import announce, register, tell_reading_place
 from app.ui.chat.items import Item, SectionKind, Speaker
+from app.ui.chat.section_text import ToolSection
 from app.ui.chat.selection import item_text, selected_text
-from app.ui.chat.targets import Target, TargetId, TargetKind
+from app.ui.chat.targets import Answer, Target, TargetId, TargetKind
 from app.ui.chat.tool_text import state_text, title
 from app.ui.chat.transcript_canvas import TranscriptCanvas
-from app.ui.chat.transcript_model import Node
+from app.ui.chat.transcript_model import Node, RowKey
 from app.ui.theme import Theme
 
 MARK_MS: Final = 4_000
@@ -34,6 +36,8 @@ class TranscriptView(TranscriptCanvas):
     """The reader nears the end of the items and there are newer ones; once until they come."""
     action_triggered = Signal(str, object)
     """Item id, `ItemAction`."""
+    answered = Signal(str, object)
+    """Id of a call that asks, and the `Verdict`."""
     link_activated = Signal(str)
     unseen_changed = Signal(int)
     """How many items arrived or grew below while the reader is not at the end."""
@@ -154,6 +158,31 @@ class TranscriptView(TranscriptCanvas):
             self.viewport().update()
             tell_reading_place(self, node)
 
+    def shows_question(self, call_id: str) -> bool:
+        """Return whether the first button below the question of a call is on screen, all of it."""
+        found = self._button_of(call_id)
+        room = QRectF(self.viewport().rect())
+        return found is not None and room.top() <= found[1].rect.top() and found[1].rect.bottom() <= room.bottom()
+
+    def go_to_question(self, call_id: str) -> bool:
+        """Put the keyboard on the first button below the question of a call; return whether that is here.
+
+        The begin of its card is shown with it if there is room for both.
+        """
+        found = self._card_of(call_id)
+        if found is None:
+            return False
+        node, head, buttons = found
+        self.flow.reveal(node, head)
+        self.sync()
+        if not self.shows_question(call_id):
+            height = self.rows.measure(node, buttons)
+            self.flow.reveal(node, buttons, below_top=self.flow.height - height - self.rows.style.line_height)
+            self.sync()
+        if (button := self._button_of(call_id)) is not None:
+            self.focus_target(*button)
+        return True
+
     def item_at(self, pos: QPoint) -> str | None:
         """Return the id of the item at a point of the view."""
         placed = self.on_screen.row_at(QPointF(self.viewport().mapFrom(self, pos)))
@@ -195,6 +224,10 @@ class TranscriptView(TranscriptCanvas):
                 self.link_activated.emit(str(target.payload))
             case TargetKind.ACTION:
                 self.action_triggered.emit(node.item.id, target.payload)
+            case TargetKind.ANSWER:
+                self._leave_question(which)
+                assert isinstance(target.payload, Answer)
+                self.answered.emit(*target.payload)
             case TargetKind.FOLD:
                 self.flow.release()
                 self.model.toggle_fold(node, which.key.section)
@@ -227,6 +260,27 @@ class TranscriptView(TranscriptCanvas):
         if self.model.nodes:
             menu.addAction(self.tr("Select all"), self.select_all)
         return menu
+
+    def _card_of(self, call_id: str) -> tuple[Node, int, int] | None:
+        """Return the item of a call that asks, with the rows of its card's head and of its buttons."""
+        for node in reversed(self.nodes):
+            for at, section in enumerate(node.sections):
+                if isinstance(section, ToolSection) and section.asks and section.tool.call_id == call_id:
+                    if not node.is_expanded:
+                        self.model.expand(node)
+                    rows = [row for row, each in enumerate(node.rows) if each.key.section == at]
+                    return node, rows[0], rows[-1]
+        return None
+
+    def _button_of(self, call_id: str) -> tuple[TargetId, Target] | None:
+        """Return the button that allows a call, if any of it is on screen."""
+        wanted = Answer(call_id, Verdict.ALLOW)
+        return next((found for found in self.on_screen.targets() if found[1].payload == wanted), None)
+
+    def _leave_question(self, which: TargetId) -> None:
+        """Have the keyboard go on from the card whose buttons go away."""
+        if self._focus.current() is not None:
+            self._focus.go_to(TargetId(which.item, RowKey(which.key.section, -1), 0))
 
     def _forget_mark(self) -> None:
         self.rows.look.marked = None
