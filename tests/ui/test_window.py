@@ -72,23 +72,6 @@ def test_only_plain_text_is_pasted(desk: Desk) -> None:
     desk.window.page.composer.set_text("")
 
 
-def test_while_a_reply_is_written_enter_keeps_the_draft_and_says_so(desk: Desk) -> None:
-    hold = Hold()
-    desk.provider.play([TextPiece("half"), hold, *reply(" more")])
-    desk.type("first")
-    desk.press(Qt.Key.Key_Return)
-    desk.reached(hold)
-    desk.until(lambda: desk.window.page.composer.text() == "")
-    desk.type("my draft")
-    desk.press(Qt.Key.Key_Return)
-    assert desk.window.page.composer.text() == "my draft"
-    assert "draft is kept" in desk.window.page.composer._hint.text()
-    hold.release()
-    desk.idle()
-    assert [row.text for row in desk.rows()] == ["first", "half more"]
-    assert desk.window.page.composer.text() == "my draft"
-
-
 def test_escape_stops_and_continue_goes_on(desk: Desk) -> None:
     hold = Hold()
     desk.provider.play([TextPiece("half"), hold], reply(" rest"))
@@ -113,7 +96,7 @@ def test_escape_stops_and_continue_goes_on(desk: Desk) -> None:
 def test_the_button_is_send_and_then_stop(desk: Desk) -> None:
     hold = Hold()
     desk.provider.play([hold, *reply("x")])
-    button = desk.window.page.composer._button
+    button = desk.window.page.composer.buttons.main
     assert (button.accessibleName(), button.isEnabled()) == ("Send", False)
     desk.type("go")
     assert button.isEnabled()
@@ -553,7 +536,7 @@ def test_a_message_is_kept_to_the_character(desk: Desk, text: str) -> None:
 @pytest.mark.parametrize("text", ["\u200b", " \n\t", "\ufeff"])
 def test_a_message_that_cannot_be_seen_is_not_sent(desk: Desk, text: str) -> None:
     desk.window.page.composer.set_text(text)
-    assert not desk.window.page.composer._button.isEnabled()
+    assert not desk.window.page.composer.buttons.main.isEnabled()
     desk.press(Qt.Key.Key_Return)
     assert desk.rows() == []
     desk.window.page.composer.set_text("")
@@ -628,7 +611,7 @@ def test_tab_reaches_everything_both_ways(desk: Desk) -> None:
         walks.append({widget for widget in walked if widget is not None})
         window.page.composer.field.setFocus()
     wanted = {window.panel._new, window.panel.list, window.page._header.panel_button, window.page.transcript}
-    wanted |= {window.page.composer.field, window.page.composer._button}
+    wanted |= {window.page.composer.field, window.page.composer.buttons.main}
     assert wanted <= walks[0]
     assert wanted <= walks[1]
 

@@ -9,7 +9,6 @@ from PySide6.QtGui import QImage, QKeyEvent, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
-    QLabel,
     QPushButton,
     QScrollArea,
     QSizePolicy,
@@ -17,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.ui.chat.one_line import OneLine
 from app.ui.theme import Theme, tinted_icon
 from app.ui.tooltip import plain_tooltip
 
@@ -173,8 +173,8 @@ class Chip(QFrame):
         self.is_reading = is_reading
         self._face = _Face(is_picture=is_picture)
         mode = Qt.TextElideMode.ElideRight if offers_text else Qt.TextElideMode.ElideMiddle
-        self._name = _OneLine(name, mode)
-        self._detail = _OneLine(detail, Qt.TextElideMode.ElideRight)
+        self._name = OneLine(name, mode)
+        self._detail = OneLine(detail, Qt.TextElideMode.ElideRight)
         self._detail.setObjectName("mutedText")
         self.remove_button = _RemoveButton()
         self.remove_button.setObjectName("remove")
@@ -238,22 +238,6 @@ class _RemoveButton(QToolButton):
             self.delete_pressed.emit()
             return
         super().keyPressEvent(event)
-
-
-class _OneLine(QLabel):
-    """A plain line that is elided where it doesn't fit."""
-
-    def __init__(self, text: str, mode: Qt.TextElideMode) -> None:
-        super().__init__()
-        self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._whole = text
-        self._mode = mode
-        super().setText(text)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        super().setText(self.fontMetrics().elidedText(self._whole, self._mode, self.width()))
 
 
 class _Face(QWidget):

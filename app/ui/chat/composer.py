@@ -5,16 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from app.domain.text import is_blank
 from app.ui.chat.attachments_tray import AttachmentTray
+from app.ui.chat.composer_buttons import ComposerButtons, Moment
 from app.ui.chat.composer_field import ComposerField
 from app.ui.chat.folder_chip import FolderButton, FolderChip
 from app.ui.theme import Theme, tinted_icon
 
-if TYPE_CHECKING:  # Imported when a command is first typed.
+if TYPE_CHECKING:  # Imported when they are first needed.
+    from collections.abc import Callable
+
     from app.ui.chat.command_completion import CommandCompletion
+    from app.ui.chat.composer_editing import EditingLine
     from app.ui.chat.slash_commands import TypedCommand
 
 MAX_COLUMN: Final = 784
@@ -22,15 +27,23 @@ MAX_COLUMN: Final = 784
 
 
 class Composer(QWidget):
-    """The field, its button and the line below it.
+    """The field, its buttons and the line below it.
 
-    While a reply is written the button stops it and Enter keeps the draft. While a message is being
-    written to disk the field can't be changed.
+    While a reply is written its button stops it and Enter queues. While a message is being written to disk the field
+    can't be changed. A queued message may stand in it to be changed: Enter saves that then.
     """
 
     send_requested = Signal(str)
+    """To be sent, or to be queued for after the reply that is being written."""
+    queue_requested = Signal(str, object)
+    """To be sent at this `Moment`."""
+    save_requested = Signal(str)
+    """The new text of the queued message that is being changed."""
+    edit_cancelled = Signal()
     stop_requested = Signal()
     text_changed = Signal()
+    content_changed = Signal()
+    """There is something to send now, or nothing any more."""
     command_entered = Signal(object)
     """A `TypedCommand` instead of a message."""
     attach_requested = Signal()
@@ -43,11 +56,14 @@ class Composer(QWidget):
         self._is_streaming = False
         self._may_write = True
         self._is_busy = False
+        self._is_editing = False
+        self._had_content = False
         self._hint_is_error = False
         self._was_too_early = False
         self._hint_text = ""
         self._notice = ""
         self._completion: CommandCompletion | None = None
+        self._editing_line: EditingLine | None = None
         self.field = ComposerField()
         self.field.setPlaceholderText(self.tr("Write a message…"))
         self.field.setAccessibleName(self.tr("Message"))
@@ -58,9 +74,7 @@ class Composer(QWidget):
         self._attach_button.setObjectName("flat")
         self._attach_button.setAccessibleName(self.tr("Attach files"))
         self._attach_button.setToolTip(self.tr("Attach files (Ctrl+Shift+A)"))
-        self._button = QToolButton()
-        self._button.setObjectName("sendButton")
-        self._button.setProperty("isPrimary", "true")
+        self.buttons = ComposerButtons(theme)
         self._hint = QLabel()
         self._hint.setObjectName("composerHint")
         self._hint.setTextFormat(Qt.TextFormat.PlainText)
@@ -78,7 +92,9 @@ class Composer(QWidget):
         self.tray.changed.connect(self._files_changed)
         self.tray.left.connect(self.field.setFocus)
         self._attach_button.clicked.connect(self.attach_requested)
-        self._button.clicked.connect(self._press_button)
+        self.buttons.submit_pressed.connect(self.submit)
+        self.buttons.stop_pressed.connect(self.stop_requested)
+        self.buttons.queue_pressed.connect(self.submit_at)
         self.set_theme(theme)
         self.set_hint("")
 
@@ -88,7 +104,7 @@ class Composer(QWidget):
         line.addWidget(self.field, 1)
         line.addWidget(self.folder_button, 0, Qt.AlignmentFlag.AlignBottom)
         line.addWidget(self._attach_button, 0, Qt.AlignmentFlag.AlignBottom)
-        line.addWidget(self._button, 0, Qt.AlignmentFlag.AlignBottom)
+        line.addWidget(self.buttons, 0, Qt.AlignmentFlag.AlignBottom)
         inner = QVBoxLayout(self._frame)
         inner.setContentsMargins(12, 8, 8, 8)
         inner.setSpacing(8)
@@ -111,17 +127,14 @@ class Composer(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Draw the button in the colours of `theme`, and all of it with its zoom."""
         self._column.setMaximumWidth(theme.px(MAX_COLUMN))
-        self._button.setFixedSize(theme.px(32), theme.px(32))
+        self.buttons.set_theme(theme)
         size = theme.px(18)
-        self._button.setIconSize(QSize(size, size))
         self._attach_button.setFixedSize(theme.px(32), theme.px(32))
         self._attach_button.setIconSize(QSize(size, size))
         self._attach_button.setIcon(tinted_icon("paperclip", theme.muted, size=size))
         self.folder_chip.set_theme(theme)
         self.folder_button.set_theme(theme)
         self.tray.set_theme(theme)
-        self._send_icon = tinted_icon("arrow-up", theme.accent_text, disabled=theme.muted, size=size)
-        self._stop_icon = tinted_icon("stop", theme.accent_text, size=size)
         self._show_button()
 
     def leave_right(self, width: int) -> None:
@@ -188,6 +201,35 @@ class Composer(QWidget):
                 self.set_hint("")
         self._show_button()
 
+    def set_editing(self, *, on: bool) -> None:
+        """Say whether what stands in the field is a queued message that is being changed."""
+        if on != self._is_editing:
+            self._is_editing = on
+            if on and self._editing_line is None:
+                self._editing_line = self._make_editing_line()
+            if self._editing_line is not None:
+                self._editing_line.setVisible(on)
+            self.set_hint("")
+        self._show_button()
+
+    @property
+    def is_editing(self) -> bool:
+        """Whether a queued message is being changed."""
+        return self._is_editing
+
+    def _make_editing_line(self) -> EditingLine:
+        from app.ui.chat.composer_editing import EditingLine
+
+        made = EditingLine()
+        made.save_pressed.connect(self.submit)
+        made.cancel_pressed.connect(self.edit_cancelled)
+        inner = self._frame.layout()
+        assert isinstance(inner, QVBoxLayout)
+        inner.insertWidget(0, made)
+        QWidget.setTabOrder(made.save, made.cancel)
+        QWidget.setTabOrder(made.cancel, self.field)
+        return made
+
     def set_writable(self, *, on: bool) -> None:
         """Say whether messages may be written here at all."""
         self.field.setReadOnly(not on or self._is_busy)
@@ -223,6 +265,14 @@ class Composer(QWidget):
         self._hint.style().polish(self._hint)
 
     def _usual_hint(self) -> str:
+        if self._is_editing:
+            if self.field.enter_sends:
+                return self.tr("Enter saves the change, Esc leaves the message as it was")
+            return self.tr("Ctrl+Enter saves the change, Esc leaves the message as it was")
+        if self._is_streaming and self._may_write and self.has_content:
+            if self.field.enter_sends:
+                return self.tr("Enter queues it for after this reply, Esc stops the reply")
+            return self.tr("Ctrl+Enter queues it for after this reply, Esc stops the reply")
         if self._is_streaming:
             return self.tr("Esc stops the reply")
         if not self._may_write:
@@ -233,30 +283,31 @@ class Composer(QWidget):
 
     @Slot()
     def submit(self) -> None:
-        """Ask to send what stands in the field, or to do it if it is a command.
-
-        While a reply is written, say that the draft stays.
-        """
-        if not self._may_write or self._is_busy or not self._has_content:
+        """Ask to send or queue what stands in the field, to save it as a change, or to do it if it is a command."""
+        if not self._may_submit():
             return
-        if (command := self._find_command()) is not None:
+        if self._is_editing:
+            self._ask(self.save_requested.emit)
+        elif (command := self._find_command()) is not None:
             self.command_entered.emit(command)
-            return
-        if self._is_streaming:
-            self.set_hint(self.tr("Your draft is kept. Send it when the reply has ended, or stop the reply first."))
-            return
+        else:
+            self._ask(self.send_requested.emit)
+
+    @Slot(object)
+    def submit_at(self, moment: Moment) -> None:
+        """Ask to send what stands in the field at that moment, whatever Enter would do."""
+        if self._may_submit() and not self._is_editing:
+            self._ask(lambda text: self.queue_requested.emit(text, moment))
+
+    def _may_submit(self) -> bool:
+        return self._may_write and not self._is_busy and self.has_content
+
+    def _ask(self, ask: Callable[[str], None]) -> None:
         if self.tray.is_reading:
             self._was_too_early = True
             self.set_hint(self.tr("A file is still being read. Send again in a moment."))
-            return
-        self.send_requested.emit(self.text())
-
-    @Slot()
-    def _press_button(self) -> None:
-        if self._is_streaming:
-            self.stop_requested.emit()
         else:
-            self.submit()
+            ask(self.text())
 
     @Slot()
     def _text_changed(self) -> None:
@@ -294,7 +345,7 @@ class Composer(QWidget):
             self.field,
             self.folder_button,
             self._attach_button,
-            self._button,
+            *self.buttons.stops(),
         ):
             if before is not None and before is not stop:
                 QWidget.setTabOrder(before, stop)
@@ -311,18 +362,42 @@ class Composer(QWidget):
         self._frame.style().polish(self._frame)
 
     @property
-    def _has_content(self) -> bool:
+    def has_content(self) -> bool:
+        """Whether there is anything to send: text, files, or both."""
         return bool(self.tray.chips) or not is_blank(self.text())
 
     def _show_button(self) -> None:
-        name = self.tr("Stop the reply") if self._is_streaming else self.tr("Send")
-        send_keys = self.tr("Enter") if self.field.enter_sends else self.tr("Ctrl+Enter")
-        keys = self.tr("Esc") if self._is_streaming else send_keys
-        self._button.setIcon(self._stop_icon if self._is_streaming else self._send_icon)
-        self._button.setAccessibleName(name)
-        self._button.setToolTip(f"{name} ({keys})")
-        self._button.setEnabled(self._is_streaming or (self._may_write and self._has_content))
+        has_content = self.has_content
+        self.buttons.show_for(
+            is_streaming=self._is_streaming,
+            is_editing=self._is_editing,
+            may_send=self._may_write and has_content,
+            send_keys=self.tr("Enter") if self.field.enter_sends else self.tr("Ctrl+Enter"),
+        )
+        if self._editing_line is not None:
+            self._editing_line.save.setEnabled(has_content and not self._is_busy)
         self._attach_button.setEnabled(self._may_write)
+        if has_content != self._had_content:
+            self._had_content = has_content
+            if not self._hint_text:
+                self.set_hint("")
+            self.content_changed.emit()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.ShortcutOverride and self._leaves_edit(event):
+            # Or else Escape would stop the reply.
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self._leaves_edit(event):
+            self.edit_cancelled.emit()
+            return
+        super().keyPressEvent(event)
+
+    def _leaves_edit(self, event: QEvent) -> bool:
+        return self._is_editing and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -57,7 +57,8 @@ class ComposerField(QPlainTextEdit):
         is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         held = event.modifiers() & (Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier)
         sends = Qt.KeyboardModifier.NoModifier if self.enter_sends else Qt.KeyboardModifier.ControlModifier
-        if is_enter and not self._is_composing and held == sends:
+        # Ctrl+Enter sends whatever Enter does.
+        if is_enter and not self._is_composing and held in (sends, Qt.KeyboardModifier.ControlModifier):
             event.accept()
             self.submitted.emit()
             return
@@ -65,7 +66,7 @@ class ComposerField(QPlainTextEdit):
             event.accept()
             self.undo()
             return
-        if is_enter and event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+        if is_enter and held == Qt.KeyboardModifier.ShiftModifier:
             # Qt would put in U+2028 here, which no model expects.
             self.insertPlainText("\n")
             self.ensureCursorVisible()
