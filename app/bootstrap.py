@@ -6,7 +6,7 @@ import os
 import random
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -29,6 +29,7 @@ from app.ui.single_instance import InstanceServer, ask_running_instance
 
 if TYPE_CHECKING:  # Built on the engine's thread after the first paint: it loads pydantic.
     from app.domain.events import Emit
+    from app.domain.request import ToolSpec
     from app.history.cursor import Cursors
     from app.history.files import ChatFiles
     from app.session.hot_memories import HotMemories
@@ -153,6 +154,7 @@ def make_manager(options: Options, emit: "Emit", on_failure: OnFailure, log_: Lo
     from app.settings.key_store import KeyringStore
     from app.settings.secrets import Secrets
     from app.tools.base import LateTool
+    from app.tools.folder_schema import FOLDER_SPECS
     from app.tools.history_schema import SPEC
     from app.tools.memory_schema import SPEC as MEMORY_SPEC
 
@@ -192,7 +194,16 @@ def make_manager(options: Options, emit: "Emit", on_failure: OnFailure, log_: Lo
             memories = Memories(global_store(options.data_dir), files.folder)
             return MemoryTool(memories, counter=counter, clock=clock, told=told)
 
-        return (LateTool(SPEC, make), LateTool(MEMORY_SPEC, make_memory))
+        @cache
+        def folder_tools() -> "Mapping[str, Tool]":
+            from app.tools.folder_tools import make_folder_tools
+
+            return make_folder_tools(counter, clock)
+
+        def late(spec: "ToolSpec") -> LateTool:
+            return LateTool(spec, lambda: folder_tools()[spec.name])
+
+        return (LateTool(SPEC, make), LateTool(MEMORY_SPEC, make_memory), *map(late, FOLDER_SPECS))
 
     @cache
     def hot_memories() -> "HotMemories":

@@ -6,6 +6,7 @@ import contextlib
 import io
 import re
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -33,11 +34,42 @@ class PdfText:
     """The file without its encryption, if it has one that every reader opens: providers take none with any."""
 
 
+@dataclass(frozen=True, slots=True)
+class PdfPages:
+    """The texts of some pages of a PDF file, one after another; empty for a page without any."""
+
+    total: int
+    """Of all pages of the file."""
+    texts: tuple[str, ...]
+
+
 def read_pdf(data: bytes) -> PdfText:
     """Return pages and text of a PDF file; the text of each page below a line with its number.
 
     Raises KnownError if it is broken, locked by a password, or has more than `MAX_PAGES` pages. Blocks.
     """
+    with _opened(data) as document:
+        return _read(document)
+
+
+def read_pages(data: bytes, *, first: int, most_chars: int) -> PdfPages:
+    """Return the texts of pages from number `first` on until they are more than `most_chars` together.
+
+    Raises KnownError if it is broken or locked by a password. Blocks.
+    """
+    with _opened(data) as document:
+        total = len(document)
+        texts: list[str] = []
+        for number in range(first - 1, total):
+            texts.append(_page_text(document, number))
+            most_chars -= len(texts[-1])
+            if most_chars < 0:
+                break
+        return PdfPages(total, tuple(texts))
+
+
+@contextlib.contextmanager
+def _opened(data: bytes) -> Iterator[PdfDocument]:
     with _PDFIUM:
         from pypdfium2 import PdfDocument, PdfiumError
         from pypdfium2.raw import FPDF_ERR_PASSWORD
@@ -49,7 +81,7 @@ def read_pdf(data: bytes) -> PdfText:
                 raise KnownError("It is locked by a password.") from error
             raise KnownError("It is broken, or no PDF file.") from error
         try:
-            return _read(document)
+            yield document
         except PdfiumError as error:
             raise KnownError("It is broken: not all of its pages can be read.") from error
         finally:

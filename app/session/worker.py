@@ -23,6 +23,7 @@ from app.history.stretch import Stretch, read_older
 from app.session.archiving import Archiver
 from app.session.attachments import keep
 from app.session.env import SessionEnv
+from app.session.folder import check_folder
 from app.session.following import Follower
 from app.session.inputs import DraftContent, Input, NewFile, Outcome, QueueChange, Refused, UserInput
 from app.session.queue import MessageQueue
@@ -248,7 +249,9 @@ class Worker:
 
     async def set_folder(self, folder: str) -> ChatSummary:
         """Attach a folder. Raises KnownError; nothing changed then."""
-        return await self._change_meta(folder=folder, grants=())
+        self._check_writable()
+        kept = await run_blocking(check_folder, folder, data_folder=self._files.folder.parent.parent)
+        return await self._change_meta(folder=kept, grants=())
 
     async def revoke_grants(self) -> ChatSummary:
         """Ask again for everything. Raises ChatInUse, StorageError; nothing changed then."""

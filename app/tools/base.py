@@ -26,7 +26,7 @@ class ToolContext:
     window: str = ""
     """Names the active context window: another one after a reset or a rollover."""
     approved: Question | None = None
-    """What the person has allowed this very call to do; None if it need not ask."""
+    """What the person has allowed this very call to do, now or for the whole chat; None if it asked nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,58 @@
+"""Attaching a folder to a chat: which folders may be, said in words. See docs/user-guide.md."""
+
+import os
+from pathlib import Path
+
+from app.disk import storage_error
+from app.domain.errors import KnownError
+
+
+def check_folder(text: str, *, data_folder: Path) -> str:
+    """Return the folder that `text` names as it is kept: absolute, and without links. Empty stays empty: none.
+
+    Raises KnownError with a sentence for the person if it may not be attached. Blocks.
+    """
+    if not text.strip():
+        return ""
+    if "\0" in text or not Path(text).is_absolute():
+        raise KnownError("This is no whole path of a folder, so it can't be attached.")
+    folder = _resolved(Path(text))
+    _check_readable(folder)
+    if folder.parent == folder:
+        raise KnownError("A whole disk can't be attached. Choose a folder on it.")
+    home = _home()
+    if home is not None and (folder == home or folder in home.parents):
+        raise KnownError("Your home folder as a whole can't be attached. Choose a folder inside it.")
+    own = data_folder.resolve()
+    if folder == own or own in folder.parents:
+        raise KnownError("Muntin's own data folder can't be attached. Choose another one.")
+    if folder in own.parents:
+        raise KnownError("Muntin keeps its data inside this folder, so it can't be attached. Choose another one.")
+    return str(folder)
+
+
+def _resolved(path: Path) -> Path:
+    try:
+        return path.resolve(strict=True)
+    except FileNotFoundError as error:
+        raise KnownError(f"There is no folder “{path}”.") from error
+    except (OSError, RuntimeError) as error:
+        raise KnownError(f"The folder “{path}” can't be opened.") from error
+
+
+def _check_readable(folder: Path) -> None:
+    if not folder.is_dir():
+        raise KnownError(f"“{folder.name}” is a file. Choose a folder.")
+    try:
+        with os.scandir(folder) as entries:
+            next(entries, None)
+    except OSError as error:
+        raise storage_error(f"The folder “{folder.name}” can't be read", error) from error
+
+
+def _home() -> Path | None:
+    try:
+        return Path.home().resolve()
+    except (OSError, RuntimeError):
+        # Nobody knows where it is.
+        return None

@@ -1,0 +1,118 @@
+"""What the tools that change a file have in common: they plan, ask with a diff, and do exactly what was allowed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from app.domain.approvals import Question
+from app.domain.file_names import name_key
+from app.tools.arguments import BadArguments
+from app.tools.base import ToolContext, ToolOutcome
+from app.tools.folder_access import Folder
+from app.tools.folder_diff import Change as TextChange
+from app.tools.folder_diff import unified
+from app.tools.folder_entries import version_of
+from app.tools.folder_names import FolderFault, Names, parse_file_path, shown
+from app.tools.folder_schema import MAX_EDITED_BYTES
+from app.tools.folder_text import FileText, decode
+from app.tools.folder_tool import C, FolderTool, Job
+from app.tools.folder_walk import GIT
+
+_NOT_ALLOWED = "The user was not asked about this change, so nothing was written. Make the same call again."
+_OTHER = "“{name}” was changed after the user was asked, so nothing was written. Read it again with read_file."
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a call would do to a file of one version."""
+
+    names: Names
+    data: bytes
+    version: str
+    """Of what is there now."""
+    text: TextChange
+    summary: str
+    done: str
+    """What the model is told of it afterwards."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoChange:
+    """The file is already as it would be; `said` tells the model."""
+
+    said: str
+
+
+class FolderChanger(FolderTool[C]):
+    """A folder tool that changes one file, after asking."""
+
+    def reads_only(self, _arguments: Mapping[str, object]) -> bool:
+        """See `Tool.reads_only`."""
+        return False
+
+    async def question(self, arguments: Mapping[str, object], context: ToolContext) -> Question | None:
+        """See `Tool.question`."""
+        try:
+            return await self._do(self._asked, arguments, context)
+        except (FolderFault, BadArguments):
+            return None
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
+        """See `Tool.run`."""
+        try:
+            return await self._do(self._changed, arguments, context)
+        except (FolderFault, BadArguments) as fault:
+            return ToolOutcome(str(fault), is_error=True)
+
+    def plan(self, folder: Folder, job: Job[C]) -> Change | NoChange:
+        """Return what a call would do; changes nothing. Raises FolderFault. Blocks."""
+        raise NotImplementedError
+
+    def _asked(self, folder: Folder, job: Job[C]) -> Question | None:
+        change = self.plan(folder, job)
+        if isinstance(change, NoChange):
+            return None
+        diff = unified(change.text, "/".join(change.names))
+        return Question(change.summary, diff=diff, scope=self.spec.name, version=change.version)
+
+    def _changed(self, folder: Folder, job: Job[C]) -> ToolOutcome:
+        change = self.plan(folder, job)
+        if isinstance(change, NoChange):
+            return ToolOutcome(change.said)
+        allowed = job.context.approved
+        if allowed is None:
+            raise FolderFault(_NOT_ALLOWED)
+        if allowed.version != change.version:
+            raise FolderFault(_OTHER.format(name=shown(change.names)))
+        diff = unified(change.text, "/".join(change.names))
+        folder.write(change.names, change.data, expected=change.version, most_bytes=MAX_EDITED_BYTES, stop=job.stop)
+        job.seen.note(change.names, version_of(change.data), job.context)
+        return ToolOutcome(change.done, diff=diff)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A text file whose present version the model has read."""
+
+    text: FileText
+    version: str
+
+
+def path_to_change(path: str, job: Job[C]) -> Names:
+    """Return the names of a file that a tool may change. Raises FolderFault."""
+    names = parse_file_path(path, job.root)
+    if any(name_key(name) == GIT for name in names):
+        raise FolderFault("What is inside .git is not changed by tools.")
+    return names
+
+
+def known_text(folder: Folder, names: Names, job: Job[C]) -> Known | None:
+    """Return the file that a call changes, None if there is none. Raises FolderFault if it may not be changed."""
+    data = folder.read_if_there(names, most_bytes=MAX_EDITED_BYTES, stop=job.stop)
+    if data is None:
+        return None
+    text = decode(data)
+    if text is None or data.startswith(b"%PDF-"):
+        raise FolderFault(f"“{shown(names)}” is no text file; only those can be changed.")
+    version = version_of(data)
+    job.seen.check(names, version, job.context)
+    return Known(text, version)
