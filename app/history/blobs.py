@@ -16,10 +16,15 @@ KEPT_BYTES: Final = (16_384, 2_048, 128, 0)
 The first is the rule; the others are for rows of so many parts that they would not fit with it.
 """
 
+MAX_RESULT_BYTES: Final = 64 * 1024
+"""A larger result of a call never stays in its row."""
+
 MAX_READ_BYTES: Final = 64 * 1024 * 1024
 """A larger text is neither searched nor shown whole."""
 
 _REFERENCE_BYTES: Final = 256
+_MOST_CHAR_BYTES: Final = 4
+"""Of a character in UTF-8."""
 
 _Leaf = tuple[int, str]
 """Index of a part and the name of its field."""
@@ -89,21 +94,38 @@ def _is_name(sha256: str) -> bool:
 
 
 def fit_row(row: Row, blobs: Blobs) -> Row:
-    """Return `row` with its largest leaves moved to `blobs` until its line is at most 1 MiB.
+    """Return `row` with its large results moved to `blobs`, and its largest leaves until its line is at most 1 MiB.
 
-    If that is not enough, what a model wants back of its thoughts is left out. Raises StorageError, also if the row
-    can't be made to fit.
+    If that is not enough, what was shown of changes is left out, and then what a model wants back of its thoughts.
+    Raises StorageError, also if the row can't be made to fit.
     """
+    row = move_large_results(row, blobs)
     # Room for the sequence number and the batch, which are given later.
     most = MAX_LINE_BYTES - 512
     if len(encode_row(row)) <= most:
         return row
-    for candidate in (row, _without_replay(row)):
+    without_diffs = _without_diffs(row)
+    for candidate in (row, without_diffs, _without_replay(without_diffs)):
         for kept_bytes in KEPT_BYTES:
             fitted = _with_leaves_moved(candidate, kept_bytes, most, blobs)
             if len(encode_row(fitted)) <= most:
                 return fitted
     raise StorageError("This message has too many parts to be saved.")
+
+
+def move_large_results(row: Row, blobs: Blobs) -> Row:
+    """Return `row` with every result over `MAX_RESULT_BYTES` moved to `blobs`. Raises StorageError."""
+    for index, part in enumerate(row.parts):
+        if isinstance(part, ToolPart) and part.output_blob is None and _is_large(part.output):
+            row = _move_leaf(row, (index, "output"), KEPT_BYTES[0], blobs)
+    return row
+
+
+def _is_large(output: object) -> bool:
+    if output is None or (isinstance(output, str) and len(output) * _MOST_CHAR_BYTES <= MAX_RESULT_BYTES):
+        return False
+    size = len(clean_text(output).encode("utf-8")) if isinstance(output, str) else len(encode_json(output))
+    return size > MAX_RESULT_BYTES
 
 
 def _with_leaves_moved(row: Row, kept_bytes: int, most: int, blobs: Blobs) -> Row:
@@ -126,6 +148,12 @@ def _without_replay(row: Row) -> Row:
         part.model_copy(update={"replay": None}) if isinstance(part, ReasoningPart | ToolPart) else part
         for part in row.parts
     )
+    return row.model_copy(update={"parts": tuple(parts)})
+
+
+def _without_diffs(row: Row) -> Row:
+    """Return `row` without what was shown of its changes: their calls and results are what counts."""
+    parts = (part.model_copy(update={"diff": None}) if isinstance(part, ToolPart) else part for part in row.parts)
     return row.model_copy(update={"parts": tuple(parts)})
 
 

@@ -1,7 +1,7 @@
 """Plan one turn before anything is written: the rows to add and the request to send."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from app.domain.errors import ProviderError
@@ -9,19 +9,30 @@ from app.domain.models import ModelCard
 from app.domain.request import ModelRequest
 from app.domain.rows import Flag, Kind, Row, TextPart
 from app.domain.text import is_blank
-from app.domain.tool_names import MEMORY
-from app.domain.windows import SESSION_HISTORY
 from app.providers.base import Provider
-from app.session.assemble import assemble
+from app.session.assemble import assemble, system_text
 from app.session.env import SessionEnv
-from app.session.inputs import Refused, ResumeTurn, TurnInput, UserInput
+from app.session.inputs import Choices, Refused, ResumeTurn, UserInput
+from app.session.policy import FOLDER_TOOLS, Offer, chosen_profile, offer_tools
 from app.session.state import SessionState
-from app.settings.schema import Settings
+from app.settings.profiles import all_profiles, instructions_of
+from app.settings.schema import Profile, Settings
 from app.tools.base import Tool
 
 CONTINUE_TEXT: Final = "Please go on exactly where you stopped, without repeating anything."
-_PRACTICE: Final = "practice"
-"""Provider of the built-in model, which shows what a tool is at no cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What holds for all of a turn, whichever model takes its steps."""
+
+    settings: Settings
+    profile: Profile
+    level: str
+    """The one chosen; a model without it is left to its provider's default."""
+    folder: str
+    tools: tuple[Tool, ...]
+    """The chat's; a plan has those that are offered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,45 +44,105 @@ class TurnPlan:
     request: ModelRequest
     provider: Provider
     card: ModelCard
-    tools: tuple[Tool, ...] = ()
-    """Those the model is offered, in every step of the turn."""
+    terms: Terms
+    offer: Offer
+    instead_of: str | None = None
+    """`provider/model` that was asked first, if this plan's model stepped in; `instead_because` says why."""
+    instead_because: str | None = None
+    preload: str | None = None
+    """What stands at the end of the system text; None as long as nobody has looked."""
 
 
 def plan_turn(
-    env: SessionEnv, state: SessionState, session: str, item: TurnInput, *, tools: Sequence[Tool] = ()
+    env: SessionEnv,
+    state: SessionState,
+    session: str,
+    item: UserInput | ResumeTurn,
+    *,
+    tools: Sequence[Tool] = (),
 ) -> TurnPlan | Refused:
     """Return what `item` would write and send, or why it can't. `tools` are the chat's. Writes nothing."""
+    choices = (item.choices if isinstance(item, UserInput) else None) or _choices_of(state)
+    settings = env.settings()
     try:
-        provider, card = env.providers.find(state.meta.model)
+        provider, card = env.providers.find(choices.model)
     except ProviderError as error:
         return Refused(error.detail)
-    match item:
-        case UserInput():
-            if is_blank(item.text) and not item.attachments:
-                return Refused("There is nothing to send yet.")
-            turn = item.id
-            rows: tuple[Row, ...] = (_user_row(env, session, item),)
-        case ResumeTurn():
-            opened = state.open_turn()
-            if opened is None:
-                return Refused("This reply is complete; there is nothing to continue.")
-            turn = opened.turn
-            rows = (_continue_row(env, session, turn),) if opened.has_words else ()
-    offered = offered_tools(tools, card, env.settings())
-    request = assemble([*state.window, *rows], card, tools=offered)
-    return TurnPlan(turn=turn, rows=rows, request=request, provider=provider, card=card, tools=offered)
+    profile = chosen_profile(settings, choices.profile)
+    if isinstance(profile, Refused):
+        return profile
+    begun = _begin(env, state, session, item)
+    if isinstance(begun, Refused):
+        return begun
+    turn, rows = begun
+    terms = Terms(settings, profile, choices.level, state.meta.folder, tuple(tools))
+    offer = _offer(terms, card)
+    return TurnPlan(turn, rows, _request([*state.window, *rows], card, terms, offer), provider, card, terms, offer)
 
 
-def offered_tools(tools: Sequence[Tool], card: ModelCard, settings: Settings) -> tuple[Tool, ...]:
-    """Return those of a chat's tools that a model is told of; none if it is known to call none."""
-    if card.abilities.calls_tools is False:
-        return ()
-    experiments, is_practice = settings.experiments, card.provider == _PRACTICE
-    offers = {
-        SESSION_HISTORY: experiments.token_budget_windows or is_practice,
-        MEMORY: experiments.agent_memory or is_practice,
-    }
-    return tuple(tool for tool in tools if offers.get(tool.spec.name, True))
+def next_step(plan: TurnPlan, window: Sequence[Row]) -> TurnPlan:
+    """Return the plan of the next step: the same turn and model, and the window as it is now."""
+    return replace(plan, rows=(), request=_request(window, plan.card, plan.terms, plan.offer))
+
+
+def with_fallback(env: SessionEnv, plan: TurnPlan, window: Sequence[Row], *, because: str) -> TurnPlan | None:
+    """Return the plan with the fallback model in place of its own; None if there is no other, or it is that already."""
+    wanted = plan.terms.settings.agents.fallback_model
+    if not wanted or plan.instead_of is not None:
+        return None
+    try:
+        provider, card = env.providers.find(wanted)
+    except ProviderError:
+        return None
+    if card.ref == plan.card.ref:
+        return None
+    offer = _offer(plan.terms, card)
+    return replace(
+        plan,
+        rows=(),
+        request=_request(window, card, plan.terms, offer),
+        provider=provider,
+        card=card,
+        offer=offer,
+        instead_of=plan.card.ref,
+        instead_because=because,
+        preload=None,
+    )
+
+
+def _choices_of(state: SessionState) -> Choices:
+    return Choices(state.meta.model, state.meta.level, state.meta.profile)
+
+
+def _begin(
+    env: SessionEnv, state: SessionState, session: str, item: UserInput | ResumeTurn
+) -> tuple[str, tuple[Row, ...]] | Refused:
+    """Return the turn and the rows it begins, or goes on, with."""
+    if isinstance(item, UserInput):
+        if is_blank(item.text) and not item.attachments:
+            return Refused("There is nothing to send yet.")
+        return item.id, (_user_row(env, session, item),)
+    opened = state.open_turn()
+    if opened is None:
+        return Refused("This reply is complete; there is nothing to continue.")
+    return opened.turn, (_continue_row(env, session, opened.turn),) if opened.has_words else ()
+
+
+def _offer(terms: Terms, card: ModelCard) -> Offer:
+    return offer_tools(terms.tools, card, terms.settings, terms.profile, has_folder=bool(terms.folder))
+
+
+def _request(window: Sequence[Row], card: ModelCard, terms: Terms, offer: Offer) -> ModelRequest:
+    has_folder = any(tool.spec.name in FOLDER_TOOLS for tool in offer.tools)
+    return assemble(
+        window,
+        card,
+        system=system_text(
+            instructions_of(terms.profile, all_profiles(terms.settings)), folder=terms.folder if has_folder else ""
+        ),
+        level=next((level for level in card.levels if level == terms.level), None),
+        tools=offer.tools,
+    )
 
 
 def _user_row(env: SessionEnv, session: str, item: UserInput) -> Row:

@@ -36,6 +36,13 @@ class SessionState:
         ids = {row.id for row in self.window[-len(rows) :]} if rows else set()
         return all(row.id in ids for row in rows)
 
+    @property
+    def window_name(self) -> str:
+        """Names the active window: another name after a reset or a rollover, empty for the first."""
+        newest = next((row.id for row in reversed(self.window) if row.boundary is not None), "")
+        # A manual reset's own row is not in the window.
+        return newest or (f"above {self.meta.floor_seq}" if self.meta.floor_seq is not None else "")
+
     def ends_with_reply(self, turn: str) -> bool:
         """Whether the newest row is a reply of this turn, of whatever length."""
         last = self.window[-1] if self.window else None
@@ -66,13 +73,17 @@ class OpenTurn:
 
 
 def newest_window(rows: Sequence[Row], floor_seq: int | None) -> list[Row]:
-    """Return `rows` from the newest boundary on, that included, and nothing up to the floor, whatever the rows say."""
+    """Return `rows` from the newest boundary on, that included, and nothing up to the floor, whatever the rows say.
+
+    The boundary of a reset is at the floor and included as well: it says nothing.
+    """
     for index in reversed(range(len(rows))):
-        seq = rows[index].seq
-        if floor_seq is not None and seq is not None and seq <= floor_seq:
-            return list(rows[index + 1 :])
-        if rows[index].boundary is not None:
+        row = rows[index]
+        is_above_floor = floor_seq is not None and row.seq is not None and row.seq <= floor_seq
+        if row.boundary is not None and not (is_above_floor and row.boundary.kind == "compaction"):
             return list(rows[index:])
+        if is_above_floor:
+            return list(rows[index + 1 :])
     return list(rows)
 
 
@@ -122,8 +133,11 @@ def _is_sent(part: Part) -> bool:
 
 
 def is_whole_call(part: ToolPart) -> bool:
-    """Whether a call came to its end: its input is an object. A torn one is kept as the text that came."""
-    return isinstance(part.input, dict)
+    """Whether a call is no torn one: its input is an object, or it was answered that its input is none.
+
+    A torn call is kept as the text that came, and has no result.
+    """
+    return isinstance(part.input, dict) or part.state not in ("pending", "interrupted")
 
 
 def rows_of(entries: Sequence[Entry]) -> list[Row]:

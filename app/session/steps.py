@@ -10,19 +10,20 @@ from typing import Final
 
 from app.aio import run_blocking, run_to_end
 from app.domain.chats import TurnState
-from app.domain.errors import StorageError
+from app.domain.errors import ErrorKind, StorageError
 from app.domain.events import ReplyDropped, RetryScheduled
 from app.domain.rows import STEP_LIMIT, ErrorInfo, Flag
-from app.session.admission import TurnPlan
-from app.session.assemble import assemble
+from app.session.admission import TurnPlan, next_step, with_fallback
 from app.session.calls import run_calls
-from app.session.prepare import prepare
+from app.session.prepare import complete
 from app.session.retry import MAX_TRIES, retry_delay
 from app.session.stream import Reply, new_reply, read_reply
 from app.session.turn_env import TurnEnv
 
 MAX_STEPS: Final = 100
 """Steps of a turn, until the person says that it may go on."""
+OVERLOADED_TRIES: Final = 3
+"""Tries of an overloaded model before the fallback model is asked."""
 _LIMIT_REACHED: Final = ErrorInfo(
     kind=STEP_LIMIT,
     detail=f"The model has called tools {MAX_STEPS} times in a row without an end, so it was stopped here.",
@@ -35,8 +36,8 @@ async def run_steps(turn: TurnEnv, plan: TurnPlan) -> None:
     On cancellation the step that runs is kept as far as it came. Raises StorageError.
     """
     for number in range(1, MAX_STEPS + 1):
-        reply = await _ask(turn, plan)
-        goes_on = reply.is_whole and bool(reply.calls) and bool(plan.tools)
+        plan, reply = await _ask(turn, plan)
+        goes_on = reply.is_whole and bool(reply.calls) and bool(plan.offer.tools)
         if reply.is_whole and reply.calls:
             try:
                 await run_calls(turn, plan, reply)
@@ -49,7 +50,7 @@ async def run_steps(turn: TurnEnv, plan: TurnPlan) -> None:
         await run_to_end(settle(turn, reply), turn.env.tasks, name="settle")
         if not goes_on or reply.ended_by is not None or turn.should_end():
             return
-        plan = await _next(turn, plan)
+        plan = await complete(turn, next_step(plan, turn.state.window))
 
 
 async def settle(turn: TurnEnv, reply: Reply) -> None:
@@ -69,15 +70,11 @@ async def settle(turn: TurnEnv, reply: Reply) -> None:
     await turn.tell_meta()
 
 
-async def _next(turn: TurnEnv, plan: TurnPlan) -> TurnPlan:
-    """Return the plan of the next step: the same turn and model, and the window as it is now."""
-    request = assemble(turn.state.window, plan.card, tools=plan.tools)
-    request = await run_blocking(prepare, request, plan.card, turn.store.blobs, turn.env.counter)
-    return replace(plan, rows=(), request=request)
+async def _ask(turn: TurnEnv, plan: TurnPlan) -> tuple[TurnPlan, Reply]:
+    """Ask until there is a reply worth keeping; return it with the plan that got it: another model may have stepped in.
 
-
-async def _ask(turn: TurnEnv, plan: TurnPlan) -> Reply:
-    """Ask until there is a reply worth keeping. On cancellation what came is kept as a row."""
+    On cancellation what came is kept as a row.
+    """
     started = turn.env.clock.monotonic()
     tries = 0
     is_shortened = False
@@ -96,8 +93,13 @@ async def _ask(turn: TurnEnv, plan: TurnPlan) -> Reply:
             plan, is_shortened = shorter, True
             continue
         delay = _delay(turn, reply, tries=tries, elapsed_seconds=turn.env.clock.monotonic() - started)
+        if (instead := await _instead(turn, plan, reply, tries=tries, is_last=delay is None)) is not None:
+            turn.env.emit(ReplyDropped(turn.session, reply.row_id))
+            plan, tries, started, is_shortened = instead, 0, turn.env.clock.monotonic(), False
+            continue
         if delay is None:
-            return reply
+            return plan, reply
+        _tell_retry(turn, reply, tries=tries, delay=delay)
         turn.enter(TurnState.WAITING)
         try:
             await turn.env.clock.sleep(delay)
@@ -105,6 +107,24 @@ async def _ask(turn: TurnEnv, plan: TurnPlan) -> Reply:
             # Why it was waited is worth more than that the wait was stopped.
             await run_to_end(settle(turn, reply), turn.env.tasks, name="settle")
             raise
+
+
+async def _instead(turn: TurnEnv, plan: TurnPlan, reply: Reply, *, tries: int, is_last: bool) -> TurnPlan | None:
+    """Return the plan with the fallback model if that one shall answer in place of this reply."""
+    error = reply.error
+    if error is None or reply.says_something:
+        return None
+    is_overloaded = error.kind is ErrorKind.OVERLOADED and (is_last or tries >= OVERLOADED_TRIES)
+    if error.kind is not ErrorKind.REFUSAL and not is_overloaded:
+        return None
+    instead = with_fallback(turn.env, plan, turn.state.window, because=error.kind)
+    if instead is None:
+        return None
+    try:
+        return await complete(turn, instead)
+    except asyncio.CancelledError:
+        await run_to_end(settle(turn, reply), turn.env.tasks, name="settle")
+        raise
 
 
 def _with_shorter_reply(plan: TurnPlan, reply: Reply) -> TurnPlan | None:
@@ -121,13 +141,16 @@ def _with_shorter_reply(plan: TurnPlan, reply: Reply) -> TurnPlan | None:
 
 
 def _delay(turn: TurnEnv, reply: Reply, *, tries: int, elapsed_seconds: float) -> float | None:
-    """Return seconds to wait before the next try, having told so; None if the reply stands as it is."""
+    """Return seconds to wait before the next try; None if the reply stands as it is."""
     if reply.error is None or reply.says_something:
         return None
-    delay = retry_delay(reply.error, tries=tries, elapsed_seconds=elapsed_seconds, random=turn.env.random)
-    if delay is not None:
+    return retry_delay(reply.error, tries=tries, elapsed_seconds=elapsed_seconds, random=turn.env.random)
+
+
+def _tell_retry(turn: TurnEnv, reply: Reply, *, tries: int, delay: float) -> None:
+    error = reply.error
+    if error is not None:
         turn.env.emit(ReplyDropped(turn.session, reply.row_id))
-        error = reply.error
         turn.env.emit(
             RetryScheduled(
                 turn.session,
@@ -139,4 +162,3 @@ def _delay(turn: TurnEnv, reply: Reply, *, tries: int, elapsed_seconds: float) -
                 is_quote=error.is_quote,
             )
         )
-    return delay

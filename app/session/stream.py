@@ -63,13 +63,13 @@ class Reply:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the model wrote it to its end: only then are its calls run."""
+        """Whether the model wrote it to its end: only then are its calls settled."""
         return self.error is None and self.stop is not None
 
     @property
     def calls(self) -> "tuple[Call, ...]":
-        """The calls that came to their end, in order; a torn one is never run."""
-        return tuple(call for call in self.stretches if isinstance(call, Call) and call.input is not None)
+        """All calls, in order, torn ones too."""
+        return tuple(call for call in self.stretches if isinstance(call, Call))
 
     @property
     def says_something(self) -> bool:
@@ -187,13 +187,29 @@ class Call:
             self.replay = replay
 
     def part(self, unsettled: ToolState) -> ToolPart:
-        if self.input is None:
-            return ToolPart(call_id=self.call_id, name=self.name, input="".join(self.chunks), state=unsettled)
-        state = self.result.state if self.result is not None else unsettled
-        output = self.result.output if self.result is not None else None
-        return ToolPart(
-            call_id=self.call_id, name=self.name, input=self.input, state=state, output=output, replay=self.replay
+        part = ToolPart(
+            call_id=self.call_id,
+            name=self.name,
+            input=self.written if self.input is None else self.input,
+            state=unsettled,
+            replay=self.replay,
         )
+        if self.result is None:
+            return part
+        result = self.result
+        return part.model_copy(
+            update={
+                "state": result.state,
+                "output": result.output,
+                "seconds": result.seconds,
+                "diff": result.diff or None,
+            }
+        )
+
+    @property
+    def written(self) -> str:
+        """The input as the text that came."""
+        return clean_text("".join(self.chunks))
 
 
 def new_reply(env: SessionEnv, plan: TurnPlan, session: str) -> Reply:
@@ -203,7 +219,14 @@ def new_reply(env: SessionEnv, plan: TurnPlan, session: str) -> Reply:
         session=session,
         turn=plan.turn,
         created=env.clock.now(),
-        request=RequestInfo(provider=plan.card.provider, model=plan.card.id),
+        request=RequestInfo(
+            provider=plan.card.provider,
+            model=plan.card.id,
+            thinking_level=plan.request.level,
+            profile=plan.terms.profile.id,
+            instead_of=plan.instead_of,
+            instead_because=plan.instead_because,
+        ),
     )
 
 

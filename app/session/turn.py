@@ -6,7 +6,7 @@ See context-windows.md, 12. A turn may be cancelled at any moment; what is on di
 import asyncio
 from dataclasses import replace
 
-from app.aio import run_blocking, run_to_end
+from app.aio import run_to_end
 from app.history.library import title_of
 from app.session.admission import plan_turn
 from app.session.inputs import (
@@ -20,7 +20,7 @@ from app.session.inputs import (
     TurnStart,
     UserInput,
 )
-from app.session.prepare import prepare
+from app.session.prepare import complete
 from app.session.steps import run_steps, settle
 from app.session.stream import new_reply
 from app.session.turn_env import TurnEnv
@@ -42,9 +42,7 @@ async def run_turn(turn: TurnEnv, item: TurnInput, accepted: "asyncio.Future[Out
     if isinstance(plan, Refused):
         accepted.set_result(plan)
         return
-    plan = replace(
-        plan, request=await run_blocking(prepare, plan.request, plan.card, turn.store.blobs, turn.env.counter)
-    )
+    plan = await complete(turn, plan)
 
     async def write() -> None:
         if place is not None:

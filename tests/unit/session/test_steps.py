@@ -23,6 +23,7 @@ from app.domain.windows import SESSION_HISTORY
 from app.history.partial import PartialFile
 from app.providers.base import StopPiece, StopReason, TextPiece, ToolEndPiece, ToolInputPiece, ToolStartPiece
 from app.session.assemble import NO_RESULT
+from app.session.calls import NO_OBJECT
 from app.session.inputs import Accepted, Refused
 from app.session.steps import MAX_STEPS
 from app.session.stream import MAX_PARTS
@@ -192,14 +193,38 @@ async def test_a_call_of_another_tool_is_denied_and_the_model_may_correct_itself
     assert len(chat.events(ToolStarted)) == 1
 
 
-async def test_a_torn_call_is_never_run(program: Program) -> None:
+async def test_a_call_whose_arguments_are_no_object_never_runs_and_the_model_may_mend_it(program: Program) -> None:
+    tool = ScriptedTool()
+    chat = await chat_with(program, tool)
+    torn: list[Step] = [
+        ToolStartPiece("c9", "look"),
+        ToolInputPiece("c9", '{"a": \n"b'),
+        StopPiece(StopReason.TOOL_USE),
+    ]
+    program.provider.play(torn, [*torn[:2], *calls(("look", {"n": 2}))], reply("ok"))
+    await chat.say("hi")
+    _, first, second, answer = chat.rows()
+    failed = ("c9", "failed", f'{NO_OBJECT} What came: {{"a":  "b')
+    assert (told(first), told(second)) == ([failed], [failed, ("c1", "done", "seen")])
+    assert (first.flags, parts_of(first)[0].input) == ((), '{"a": \n"b')
+    assert answer.text == "ok"
+    assert [dict(asked) for asked in tool.asked] == [{"n": 2}]
+    sent = parts_of(program.provider.requests[2].rows[1])
+    assert [(part.call_id, part.input, part.output) for part in sent] == [("c9", {}, failed[2])]
+    assert [event.state for event in chat.events(ToolEnded)] == ["failed", "failed", "done"]
+    assert len(chat.events(ToolStarted)) == 1
+
+
+async def test_a_torn_call_of_a_reply_that_was_cut_stays_torn(program: Program) -> None:
     tool = ScriptedTool()
     chat = await chat_with(program, tool)
     torn: list[Step] = [ToolStartPiece("c9", "look"), ToolInputPiece("c9", '{"a": ')]
-    program.provider.play([*torn, *calls(("look", {"n": 2}))], reply("ok"))
+    program.provider.play([*calls(("look", {"n": 2}))[:-1], *torn, ProviderError(ErrorKind.NETWORK)], reply("ok"))
     await chat.say("hi")
-    assert told(chat.rows()[1]) == [("c9", "interrupted", None), ("c1", "done", "seen")]
-    assert [dict(asked) for asked in tool.asked] == [{"n": 2}]
+    assert told(chat.rows()[1]) == [("c1", "interrupted", None), ("c9", "interrupted", None)]
+    await chat.resume()
+    await chat.idle()
+    assert tool.asked == []
     assert [part.call_id for part in parts_of(program.provider.requests[1].rows[1])] == ["c1"]
 
 
@@ -251,7 +276,7 @@ async def test_a_reply_that_never_ends_its_calls_is_stopped_and_kept(program: Pr
     assert chat.rows()[-1].text == "ok"
 
 
-async def test_a_call_nested_too_deeply_to_be_kept_counts_as_torn(program: Program) -> None:
+async def test_a_call_nested_too_deeply_to_be_kept_is_not_run(program: Program) -> None:
     tool = ScriptedTool()
     chat = await chat_with(program, tool)
     deep: dict[str, object] = {}
@@ -259,8 +284,9 @@ async def test_a_call_nested_too_deeply_to_be_kept_counts_as_torn(program: Progr
         deep = {"a": deep}
     program.provider.play(calls(("look", deep)), reply("ok"))
     await chat.say("hi")
-    assert [part.state for part in parts_of(chat.rows()[1])] == ["interrupted"]
+    assert [part.state for part in parts_of(chat.rows()[1])] == ["failed"]
     assert tool.asked == []
+    assert chat.rows()[-1].text == "ok"
 
 
 @pytest.mark.parametrize("ending", [StopPiece(StopReason.MAX_TOKENS), StopPiece(StopReason.REFUSAL), None])
