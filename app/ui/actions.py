@@ -35,12 +35,16 @@ class Actions:
     delete: QAction
     undo_delete: QAction
     choose_model: QAction
+    thinking: QAction
+    """Its menu is that of the levels."""
     profile: QAction
     """Its menu is that of the profiles."""
     clear_softly: QAction
     attach: QAction
     attach_folder: QAction
     ask_again: QAction
+    queue: QAction
+    send_queued: QAction
     stop: QAction
     resume: QAction
     allow: QAction
@@ -86,11 +90,14 @@ def make_actions(window: QMainWindow) -> Actions:
         delete=action(_tr("&Delete")),
         undo_delete=action(_tr("&Undo delete"), "Ctrl+Shift+D"),
         choose_model=action(_tr("Choose &model…"), "Ctrl+L"),
+        thinking=action(_tr("&Thinking")),
         profile=action(_tr("P&rofile")),
         clear_softly=action(_tr("Start afres&h…")),
         attach=action(_tr("&Attach files…"), "Ctrl+Shift+A"),
         attach_folder=action(_tr("Attach a &folder…"), "Ctrl+Shift+O"),
         ask_again=action(_tr("Ask a&gain for everything")),
+        queue=action(_tr("&Queue message")),
+        send_queued=action(_tr("Send queued message n&ow")),
         stop=action(_tr("&Stop the reply"), "Esc"),
         resume=action(_tr("&Continue the reply")),
         allow=action(_tr("&Allow"), ANSWER_KEYS[Verdict.ALLOW]),
@@ -112,6 +119,9 @@ def make_actions(window: QMainWindow) -> Actions:
     # Few systems have keys of their own for it.
     actions.settings.setShortcuts(QKeySequence.keyBindings(Keys.Preferences) or [QKeySequence("Ctrl+,")])
     _set_find_keys(actions)
+    # The keypad has an Enter of its own.
+    actions.queue.setShortcuts([QKeySequence("Ctrl+Return"), QKeySequence("Ctrl+Enter")])
+    actions.send_queued.setShortcuts([QKeySequence("Ctrl+Shift+Return"), QKeySequence("Ctrl+Shift+Enter")])
     for answer in (actions.allow, actions.allow_always, actions.deny):
         # A key that is held answers one question, not the next one too.
         answer.setAutoRepeat(False)
@@ -153,11 +163,12 @@ def _make_menus(window: QMainWindow, actions: Actions) -> None:
     _follow_focus(edit, actions)
     chat = bar.addMenu(_tr("&Chat"))
     chat.setToolTipsVisible(True)
-    chat.addActions([actions.choose_model, actions.profile, actions.clear_softly])
+    chat.addActions([actions.choose_model, actions.thinking, actions.profile, actions.clear_softly])
     chat.addSeparator()
     chat.addActions([actions.rename, actions.delete, actions.undo_delete])
     chat.addSeparator()
     chat.addActions([actions.attach, actions.attach_folder, actions.ask_again])
+    chat.addActions([actions.queue, actions.send_queued])
     chat.addActions([actions.stop, actions.resume, actions.jump_to_latest])
     chat.addSeparator()
     chat.addActions([actions.allow, actions.allow_always, actions.deny])

@@ -14,6 +14,7 @@ from app.domain.events import (
     ChatBranched,
     ChatChanged,
     ChatCopying,
+    QueueChanged,
     ReplyUnsaved,
     RowsAppended,
     SessionBroke,
@@ -173,6 +174,8 @@ class ChatsController(QObject):
                     self._model.set_mark(event.session, Mark.ASKING if asks else Mark.STREAMING)
                 elif self._model.mark(event.session) in (Mark.STREAMING, Mark.ASKING):
                     self._model.set_mark(event.session, Mark.NONE if is_open else Mark.UNREAD)
+            case QueueChanged():
+                self._model.set_queued(event.session, len(event.queue.messages))
             case ReplyUnsaved() | SessionBroke() if not is_open:
                 self._model.set_mark(event.session, Mark.ERROR)
             case RowsAppended() if not is_open and any(row.error is not None for row in event.rows):

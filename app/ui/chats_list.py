@@ -1,5 +1,7 @@
 """How the list of chats takes keys and clicks, and how its rows are painted."""
 
+from typing import NamedTuple
+
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QKeyEvent, QMouseEvent, QPainter, QPalette
 from PySide6.QtWidgets import (
@@ -12,7 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.ui.chats_model import IS_GROUP_ROLE, MARK_ROLE, Mark
+from app.ui.chats_model import IS_GROUP_ROLE, MARK_ROLE, QUEUED_ROLE, Mark
 from app.ui.text_direction import direction_flag
 from app.ui.theme import Theme
 
@@ -43,6 +45,13 @@ class ChatList(QListView):
         super().keyPressEvent(event)
 
 
+class _State(NamedTuple):
+    """What is drawn beside a title."""
+
+    mark: Mark
+    queued: int
+
+
 class ChatDelegate(QStyledItemDelegate):
     """Paints headings small and quiet, chats as rounded rows with their mark at the right."""
 
@@ -60,7 +69,8 @@ class ChatDelegate(QStyledItemDelegate):
         if index.data(IS_GROUP_ROLE):
             self._paint_group(painter, option, str(index.data()))
         else:
-            self._paint_chat(painter, option, str(index.data()), Mark(index.data(MARK_ROLE) or ""))
+            state = _State(Mark(index.data(MARK_ROLE) or ""), index.data(QUEUED_ROLE) or 0)
+            self._paint_chat(painter, option, str(index.data()), state)
         painter.restore()
 
     def setEditorData(self, editor: QWidget, index: _Index) -> None:
@@ -80,7 +90,8 @@ class ChatDelegate(QStyledItemDelegate):
         rect = option.rect.adjusted(10, 6, -8, 0)
         painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, title)
 
-    def _paint_chat(self, painter: QPainter, option: QStyleOptionViewItem, title: str, mark: Mark) -> None:
+    def _paint_chat(self, painter: QPainter, option: QStyleOptionViewItem, title: str, state: _State) -> None:
+        mark = state.mark
         rect = option.rect.adjusted(1, 1, -1, -1)
         is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
         background: QColor | None = None
@@ -102,6 +113,8 @@ class ChatDelegate(QStyledItemDelegate):
         elif mark:
             self._paint_mark(painter, text_rect, mark)
             text_rect.setRight(text_rect.right() - self.theme.px(18))
+        if state.queued:
+            text_rect.setRight(text_rect.right() - self._paint_queued(painter, option, text_rect, state.queued))
         font = QFont(option.font)
         font.setBold(mark is Mark.UNREAD)
         painter.setFont(font)
@@ -109,6 +122,17 @@ class ChatDelegate(QStyledItemDelegate):
         shown = painter.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, text_rect.width())
         left = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
         painter.drawText(text_rect, int(left | direction_flag(shown)), shown)
+
+    def _paint_queued(self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, count: int) -> int:
+        """Paint how many messages wait in a chat; return how much room that takes."""
+        words = self.tr("queued {count}").format(count=count)
+        font = QFont(option.font)
+        font.setPointSizeF(font.pointSizeF() * 0.88)
+        painter.setFont(font)
+        is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        painter.setPen(self.theme.selection_text if is_selected else self.theme.muted)
+        painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, words)
+        return painter.fontMetrics().horizontalAdvance(words) + self.theme.px(8)
 
     def _paint_words(self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect) -> int:
         """Paint that a chat waits for the person; return how much room that takes."""

@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
@@ -32,6 +32,8 @@ class ChatEntry:
 
     summary: ChatSummary
     mark: Mark = Mark.NONE
+    queued: int = 0
+    """How many messages wait in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class GroupEntry:
 
 MARK_ROLE: Final = Qt.ItemDataRole.UserRole + 1
 IS_GROUP_ROLE: Final = Qt.ItemDataRole.UserRole + 2
+QUEUED_ROLE: Final = Qt.ItemDataRole.UserRole + 3
 
 
 class ChatsModel(QAbstractListModel):
@@ -55,6 +58,7 @@ class ChatsModel(QAbstractListModel):
         super().__init__(parent)
         self._chats: dict[str, ChatSummary] = {}
         self._marks: dict[str, Mark] = {}
+        self._queued: dict[str, int] = {}
         self._entries: list[ChatEntry | GroupEntry] = []
         self._words: list[str] = []
         self._today = date.today
@@ -83,6 +87,7 @@ class ChatsModel(QAbstractListModel):
         """Take a chat out of the list."""
         if self._chats.pop(session, None) is not None:
             self._marks.pop(session, None)
+            self._queued.pop(session, None)
             self._rebuild()
 
     def set_mark(self, session: str, mark: Mark) -> None:
@@ -90,14 +95,26 @@ class ChatsModel(QAbstractListModel):
         if self.mark(session) == mark:
             return
         self._marks[session] = mark
+        self._show_state(session, MARK_ROLE)
+
+    def set_queued(self, session: str, count: int) -> None:
+        """Show how many messages wait in a chat."""
+        if self._queued.get(session, 0) != count:
+            self._queued[session] = count
+            self._show_state(session, QUEUED_ROLE)
+
+    def _show_state(self, session: str, role: int) -> None:
         row = self.row_of(session)
         if row is not None:
             entry = self._entries[row]
             assert isinstance(entry, ChatEntry)
-            self._entries[row] = replace(entry, mark=mark)
+            self._entries[row] = self._entry_of(entry.summary)
             index = self.index(row)
             # Named roles: a title that is being edited must not be filled in again.
-            self.dataChanged.emit(index, index, [MARK_ROLE, Qt.ItemDataRole.AccessibleTextRole])
+            self.dataChanged.emit(index, index, [role, Qt.ItemDataRole.AccessibleTextRole])
+
+    def _entry_of(self, chat: ChatSummary) -> ChatEntry:
+        return ChatEntry(chat, self.mark(chat.id), self._queued.get(chat.id, 0))
 
     def mark(self, session: str) -> Mark:
         """Return what a chat is doing."""
@@ -146,9 +163,12 @@ class ChatsModel(QAbstractListModel):
             case Qt.ItemDataRole.EditRole:
                 return entry.summary.title
             case Qt.ItemDataRole.AccessibleTextRole:
-                return f"{title}, {self._mark_words(entry.mark)}" if entry.mark else title
+                queued = self.tr("queued {count}").format(count=entry.queued) if entry.queued else ""
+                return ", ".join(words for words in (title, self._mark_words(entry.mark), queued) if words)
             case _ if role == MARK_ROLE:
                 return entry.mark.value
+            case _ if role == QUEUED_ROLE:
+                return entry.queued
         return None
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
@@ -188,7 +208,7 @@ class ChatsModel(QAbstractListModel):
             group = self._group_of(chat.updated)
             if not entries or group != self._last_group(entries):
                 entries.append(GroupEntry(group))
-            entries.append(ChatEntry(chat, self.mark(chat.id)))
+            entries.append(self._entry_of(chat))
         self._entries = entries
         for index, chat_or_none in kept:
             row = self.row_of(chat_or_none.id) if chat_or_none is not None else None

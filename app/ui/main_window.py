@@ -27,6 +27,7 @@ from app.ui.chats_controller import ChatsController
 from app.ui.chats_model import ChatsModel
 from app.ui.chats_panel import ChatsPanel
 from app.ui.folder_controller import FolderController
+from app.ui.levels_controller import LevelsController
 from app.ui.models_controller import ModelsController
 from app.ui.panes import Panes
 from app.ui.profiles_controller import ProfilesController
@@ -41,6 +42,8 @@ from app.ui.window_state import (
 )
 
 if TYPE_CHECKING:  # Made when it is first opened.
+    from collections.abc import Callable
+
     from app.ui.chat.find_controller import FindController
     from app.ui.chat.slash_commands import TypedCommand
     from app.ui.chat_search import ChatSearch
@@ -95,11 +98,13 @@ class MainWindow(QMainWindow):
         self.controller = ChatController(
             self.page, bridge, self._live, tasks, model_name=self.models.name, new_id=new_id
         )
+        self.levels = LevelsController(bridge, tasks, self)
         self.profiles = ProfilesController(self.page.profile_button, bridge, tasks, self)
         self.folder = FolderController(self.page.composer, bridge, tasks, self)
         self.actions_ = make_actions(self)
         self._tint_menu_sign()
         self._connect()
+        self._connect_queue()
         self._connect_panes()
         self._connect_agents()
         self._restore_geometry()
@@ -216,6 +221,10 @@ class MainWindow(QMainWindow):
         self.toast.show_message(text, button=self.tr("Undo"), action=self.chats.undo_delete)
         self._update_actions()
 
+    @Slot(str, object)
+    def _offer_undo_of(self, text: str, undo: Callable[[], None]) -> None:
+        self.toast.show_message(text, button=self.tr("Undo"), action=undo)
+
     @Slot()
     def _forget_undo(self) -> None:
         self.toast.hide()
@@ -319,6 +328,7 @@ class MainWindow(QMainWindow):
 
         picker = ModelPicker(self.appearance.theme, self)
         picker.chosen.connect(self._set_model)
+        picker.level_chosen.connect(self.levels.choose)
         picker.favourite_toggled.connect(lambda ref, on: self.models.set_favourite(ref, on=on))
         picker.closed.connect(self.page.composer.field.setFocus)
         picker.settings_wanted.connect(self._show_models_page)
@@ -392,6 +402,7 @@ class MainWindow(QMainWindow):
 
         if self._picker is not None:
             self._picker.show_offer(Offer(self.models.usable, self.models.known), self.chats.open_model())
+            self._picker.show_levels(self.levels.levels, self.levels.current)
 
     # The window itself
 
@@ -469,6 +480,8 @@ class MainWindow(QMainWindow):
 
     def _connect_agents(self) -> None:
         actions, folder = self.actions_, self.folder
+        actions.thinking.setMenu(self.levels.menu)
+        self.levels.failed.connect(self.toast.show_message)
         actions.profile.setMenu(self.profiles.menu)
         self.profiles.failed.connect(self.toast.show_message)
         self.profiles.settings_wanted.connect(self._show_agents_page)
@@ -477,6 +490,13 @@ class MainWindow(QMainWindow):
         self.controller.files.folder_given.connect(folder.offer)
         folder.failed.connect(self.toast.show_message)
         folder.changed.connect(self._update_actions)
+
+    def _connect_queue(self) -> None:
+        queue = self.controller.queue
+        self.actions_.queue.triggered.connect(self.page.composer.submit)
+        self.actions_.send_queued.triggered.connect(queue.send_now)
+        queue.counted.connect(self.chats_model.set_queued)
+        queue.undo_offered.connect(self._offer_undo_of)
 
     def _connect_panes(self) -> None:
         actions = self.actions_
@@ -504,6 +524,8 @@ class MainWindow(QMainWindow):
         actions.undo_delete.setEnabled(self.chats.can_undo_delete)
         actions.attach.setEnabled(self.controller.may_write)
         actions.stop.setEnabled(self.controller.is_streaming)
+        actions.queue.setEnabled(self.controller.may_queue)
+        actions.send_queued.setEnabled(self.controller.queue.may_send_now)
         actions.resume.setEnabled(self.controller.may_resume)
         for action, verdict in self._answers():
             question = self.controller.approvals.question(verdict)
@@ -522,6 +544,7 @@ class MainWindow(QMainWindow):
         reason = self.tr("The profile can't be changed: this chat can only be read here.")
         self.page.profile_button.allow(on=may_choose, reason=reason)
         actions.profile.setEnabled(may_choose)
+        actions.thinking.setEnabled(may_choose)
         self.folder.allow(on=may_choose)
         actions.attach_folder.setEnabled(may_choose)
         actions.ask_again.setEnabled(may_choose and self.folder.has_grants)
@@ -535,12 +558,21 @@ class MainWindow(QMainWindow):
         self.page.set_title(title)
         self.profiles.show(self.chats.open_chat)
         self.folder.show(self.chats.open_chat)
-        self.page.model_button.show_model(self.models.name(model), warning=self.models.warning(model))
+        self._show_levels()
+        self.page.model_button.show_model(
+            self.models.name(model), level=self.levels.current, warning=self.models.warning(model)
+        )
         if model and not model.startswith("practice/"):
             self.page.empty.show_model(self.models.name(model), self.models.provider_name(model))
         else:
             self.page.empty.show_practice()
         self.setWindowTitle(f"{title} — {APP_NAME}" if title else APP_NAME)
+
+    def _show_levels(self) -> None:
+        self.levels.show(self.chats.open_chat, self.models.levels(self.chats.open_model()))
+        self.actions_.thinking.setVisible(bool(self.levels.levels))
+        if self._picker is not None:
+            self._picker.show_levels(self.levels.levels, self.levels.current)
 
     # Panes
 
@@ -626,7 +658,8 @@ class MainWindow(QMainWindow):
         if self.panes.is_narrow and not self.page.isVisible():
             self._show_chat_pane()
             return
-        stops: list[QWidget] = [self.panel.list, self.page.transcript, self.page.composer.field]
+        stops: list[QWidget] = [self.panel.list, self.page.transcript, *self.page.queue_stops()]
+        stops.append(self.page.composer.field)
         if self.history is not None:
             stops += self.history.focus_stops()
         self.panes.focus_next([*stops, self.toast.button])

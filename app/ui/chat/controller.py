@@ -15,6 +15,8 @@ from app.domain.events import (
     AnswerDelayed,
     ApprovalAsked,
     ApprovalEnded,
+    ChatChanged,
+    QueueChanged,
     ReplyDelta,
     ReplyDropped,
     ReplyStarted,
@@ -33,11 +35,13 @@ from app.session.inputs import Input, Refused, ResetContext, ResumeTurn, UserInp
 from app.ui.bridge import Bridge
 from app.ui.chat.approvals import Approvals
 from app.ui.chat.attachments import AttachmentKeeper
+from app.ui.chat.composer_buttons import Moment
 from app.ui.chat.drafts import DraftKeeper
 from app.ui.chat.items import Item, ItemAction, Speaker
 from app.ui.chat.live import LiveReplies, LiveReply
 from app.ui.chat.page import ChatPage
 from app.ui.chat.pager import StretchPager
+from app.ui.chat.queue_tray_controller import QueueController
 from app.ui.chat.renderers import prepare_renderers
 from app.ui.chat.waiting_notice import WaitingNotice
 
@@ -114,7 +118,22 @@ class ChatController(QObject):
         page.thumbnails_wanted.connect(self.files.load_thumbnails)
         self._drafts = DraftKeeper(page.composer, self.files, bridge, tasks, self)
         self._drafts.failed.connect(self._draft_failed)
+        self.queue = QueueController(
+            page,
+            bridge,
+            tasks,
+            self.files,
+            self._drafts,
+            model_name=model_name,
+            new_id=new_id,
+            is_streaming=lambda session: (live.state(session) or TurnState.IDLE).is_active,
+            parent=self,
+        )
+        self.queue.failed.connect(self.failed)
+        self.queue.changed.connect(self.state_changed)
         page.composer.send_requested.connect(self._send_composed)
+        page.composer.queue_requested.connect(self._send_composed)
+        page.composer.content_changed.connect(self.state_changed)
         page.composer.stop_requested.connect(self.stop)
         page.empty.prompt_chosen.connect(self.send)
         self.pager = StretchPager(page, bridge, tasks, model_name, self)
@@ -187,11 +206,19 @@ class ChatController(QObject):
             self._ask(UserInput(self._new_id(), text))
 
     @Slot(str)
-    def _send_composed(self, text: str) -> None:
-        """Send what stands in the composer, text and files; either will do."""
+    @Slot(str, object)
+    def _send_composed(self, text: str, moment: Moment = Moment.AFTER_TURN) -> None:
+        """Send what stands in the composer, text and files, or let it wait; either will do."""
         files = self.files.parts
-        if self._is_current and not self._state.is_active and (files or not is_blank(text)):
-            self._ask(UserInput(self._new_id(), text, files))
+        if self._is_current and (files or not is_blank(text)):
+            waits = self._state.is_active or self.queue.goes_on
+            self._ask(UserInput(self._new_id(), text, files), moment if waits else None)
+
+    @property
+    def may_queue(self) -> bool:
+        """Whether what stands in the composer can be queued now."""
+        composer = self._page.composer
+        return self.is_streaming and self.may_write and composer.has_content and not composer.is_editing
 
     @Slot()
     def stop(self) -> None:
@@ -226,7 +253,8 @@ class ChatController(QObject):
 
     @Slot()
     def save_draft(self) -> None:
-        """Put the draft on disk now."""
+        """Put the draft on disk now, and what is being changed of the queue."""
+        self.queue.put_away()
         self._drafts.save()
 
     # What the engine tells
@@ -250,6 +278,10 @@ class ChatController(QObject):
                 self._set_access(event.access, event.holder)
             case SessionBroke():
                 self._page.composer.set_hint(event.reason, is_error=True)
+            case QueueChanged():
+                self.queue.show_queue(event.queue)
+            case ChatChanged():
+                self.queue.show_chat(event.summary)
             case _:
                 self._hear_of_reply(event)
 
@@ -312,6 +344,7 @@ class ChatController(QObject):
         self._drafts.watch(self.session, opened.draft.text, typed_before=self._typed_before)
         self.files.show(self.session, opened.summary.model, opened.draft.attachments)
         self._typed_before = ""
+        self.queue.show(opened.summary, opened.queue)
         is_empty = not has_items and opened.page.older is None and self._live.reply(self.session) is None
         self._page.show_empty(on=is_empty)
         self._set_state(self._state)
@@ -328,7 +361,7 @@ class ChatController(QObject):
         self._page.composer.set_busy(on=False)
         early, self._early = self._early, []
         for event in early:
-            if isinstance(event, RowsAppended | AccessChanged | SessionBroke | ReplyUnsaved):
+            if isinstance(event, RowsAppended | AccessChanged | SessionBroke | ReplyUnsaved | QueueChanged):
                 self.hear(event)
         self.state_changed.emit()
         if self._wanted is not None:
@@ -344,6 +377,7 @@ class ChatController(QObject):
         self._waiting.end()
         self.pager.reset()
         self._page.show_empty(on=False)
+        self.queue.show_none()
         self._drafts.watch("", self._typed_before)
         self.files.show("", "", ())
         self._page.composer.set_streaming(on=False)
@@ -506,6 +540,7 @@ class ChatController(QObject):
     def _set_access(self, access: Access, holder: str) -> None:
         self._access = access
         self._page.composer.set_writable(on=access is Access.WRITABLE)
+        self.queue.set_changeable(on=access is Access.WRITABLE)
         self._page.empty.setEnabled(access is Access.WRITABLE)
         match access:
             case Access.WRITABLE:
@@ -588,17 +623,22 @@ class ChatController(QObject):
         except KnownError as error:
             self.failed.emit(str(error))
 
-    def _ask(self, item: Input) -> None:
+    def _ask(self, item: Input, moment: Moment | None = None) -> None:
+        """Have the engine begin with `item`, or queue the message for a `moment`."""
         if isinstance(item, UserInput):
             self._sent = item
         self._page.composer.set_hint("")
         self._page.composer.set_busy(on=True)
-        self.pager.show_latest()
-        self._tasks.spawn(self._ask_engine(self.session, item), name="send")
+        if moment is None:
+            self.pager.show_latest()
+        self._tasks.spawn(self._ask_engine(self.session, item, moment), name="send")
 
-    async def _ask_engine(self, session: str, item: Input) -> None:
+    async def _ask_engine(self, session: str, item: Input, moment: Moment | None) -> None:
         try:
-            outcome = await self._bridge.send(session, item)
+            if moment is not None and isinstance(item, UserInput):
+                outcome = await self.queue.put(session, item, moment)
+            else:
+                outcome = await self._bridge.send(session, item)
         except KnownError as error:
             outcome = Refused(str(error))
         if session != self.session or not self._is_current:
@@ -610,6 +650,9 @@ class ChatController(QObject):
             return
         if isinstance(item, UserInput):
             self._clear_sent(item)
+            if self._sent is item:
+                # The row of a queued message comes later: by then the same words may stand there for another.
+                self._sent = UserInput("", "")
 
     def _clear_sent(self, sent: UserInput) -> None:
         """Empty the composer once what stands in it is on disk as a message."""

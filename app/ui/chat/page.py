@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # Its modules must not hold up the first paint.
     from collections.abc import Sequence
 
     from app.domain.events import ApprovalAsked
+    from app.ui.chat.queue_tray import QueueTray
     from app.ui.chat.transcript_view import TranscriptView
     from app.ui.chat.waiting_answers import WaitingAnswers
 
@@ -74,6 +75,7 @@ class ChatPage(QWidget):
         self._theme = theme
         self._transcript: TranscriptView | None = None
         self._waiting: WaitingAnswers | None = None
+        self._queue_tray: QueueTray | None = None
         self.empty = EmptyPage()
         self.composer = Composer(theme)
         self.banner = Banner()
@@ -130,11 +132,38 @@ class ChatPage(QWidget):
         QWidget.setTabOrder(self.composer.folder_chip, self.composer.field)
         return transcript
 
+    @property
+    def queue_tray(self) -> QueueTray:
+        """The waiting messages, above the composer; made when something waits for the first time."""
+        if self._queue_tray is None:
+            self._queue_tray = self._make_queue_tray()
+        return self._queue_tray
+
+    def queue_stops(self) -> list[QWidget]:
+        """Return where the keyboard comes to the waiting messages."""
+        return [self._queue_tray.list] if self._queue_tray is not None else []
+
+    def _make_queue_tray(self) -> QueueTray:
+        from app.ui.chat.queue_tray import QueueTray
+
+        tray = QueueTray(self._theme)
+        tray.leave_right(self._theme.px(SCROLL_BAR_PX))
+        tray.list.fit(page_height=self.height())
+        layout = self.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.insertWidget(layout.indexOf(self.composer), tray)
+        QWidget.setTabOrder(self.transcript, tray.go_on)
+        QWidget.setTabOrder(tray.go_on, tray.list)
+        return tray
+
     def set_theme(self, theme: Theme) -> None:
         """Draw in the colours of `theme`, and with its zoom."""
         self._theme = theme
         if self._transcript is not None:
             self._transcript.set_theme(theme)
+        if self._queue_tray is not None:
+            self._queue_tray.set_theme(theme)
+            self._queue_tray.leave_right(theme.px(SCROLL_BAR_PX))
         self.composer.set_theme(theme)
         if self._waiting is not None:
             self._waiting.set_theme(theme)
@@ -214,6 +243,8 @@ class ChatPage(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.composer.tray.fit(page_height=event.size().height())
+        if self._queue_tray is not None:
+            self._queue_tray.list.fit(page_height=event.size().height())
 
     def show_thumbnail(self, sha256: str, image: QImage) -> None:
         """Show a small square of an attached picture in the transcript."""
