@@ -256,9 +256,10 @@ class Branches:
             try:
                 size = os.fstat(descriptor).st_size
                 for entry in entries:
-                    (line,) = read_forward(descriptor, entry.offset, size, caps=_ONE_LINE).lines
-                    assert isinstance(line, Line)
-                    yield line.data
+                    lines = read_forward(descriptor, entry.offset, size, caps=_ONE_LINE).lines
+                    if not lines or not isinstance(lines[0], Line):
+                        raise StorageError("Another program has changed this chat in the same moment.")
+                    yield lines[0].data
             finally:
                 os.close(descriptor)
         except OSError as error:
@@ -275,11 +276,15 @@ class Branches:
 
     def _replace(self, kept: str, tail: _Tail, lines: Iterable[bytes], last_seq: int) -> int:
         """Rewrite the chat; `kept` goes again if that fails. Return what the next append expects."""
-        before = Stamp.of(self._files.chat)
+        before: Stamp | None = None
         try:
+            before = Stamp.of(self._files.chat)
             return self._store.replace_tail(tail.changes, lines, last_seq=last_seq)
+        except OSError as error:
+            raise storage_error("This chat can't be saved", error) from error
         except StorageError:
             with contextlib.suppress(OSError, StorageError):
+                # The error may have come behind the step itself: then the rows are nowhere else.
                 if kept and _is_same_file(before, Stamp.of(self._files.chat)):
                     self._folder.remove(kept)
             raise
