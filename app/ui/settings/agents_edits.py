@@ -4,7 +4,8 @@ from collections.abc import Collection
 from typing import Final
 
 from app.settings.profiles import BUILT_IN, all_profiles
-from app.settings.schema import Edit, Profile, Settings
+from app.settings.schema import Edit, Effect, Profile, Settings
+from app.ui.settings.agents_granted import with_effect
 from app.ui.settings.edits import change_part, free_among
 
 MAX_NAME: Final = 60
@@ -83,6 +84,17 @@ def change_profile(profile_id: str, **values: object) -> Edit:
         wanted = own_profile(settings, profile_id)
         changed = tuple(each.model_copy(update=values) if each is wanted else each for each in settings.agents.profiles)
         return change_part("agents", profiles=changed)(settings)
+
+    return edit
+
+
+def set_effect(profile_id: str, tool: str, effect: Effect | None) -> Edit:
+    """Return an edit that sets what one of the person's profiles says of just one tool, None for nothing."""
+
+    def edit(settings: Settings) -> Settings:
+        profile = own_profile(settings, profile_id)
+        rules = with_effect(profile.rules, tool, effect) if profile is not None else ()
+        return change_profile(profile_id, rules=rules)(settings)
 
     return edit
 

@@ -17,8 +17,9 @@ from app.ui.settings.agents_edits import (
     is_built_in,
     is_name_taken,
     remove_profile,
+    set_effect,
 )
-from app.ui.settings.agents_granted import broken_lineage, possible_parents, with_effect
+from app.ui.settings.agents_granted import broken_lineage, possible_parents
 from app.ui.settings.agents_rules import RulesBox
 from app.ui.settings.agents_tools import ToolsBox
 from app.ui.settings.agents_wording import lineage_text
@@ -183,7 +184,7 @@ class ProfileForm(QWidget):
         self._choices.change(change_profile(self._profile.id, **values))
 
     def _choose_effect(self, tool: str, effect: Effect | None) -> None:
-        self._change(rules=with_effect(self.rules.rules, tool, effect))
+        self._choices.change(set_effect(self._profile.id, tool, effect))
 
     def _rename(self, text: str) -> None:
         name = text.strip()

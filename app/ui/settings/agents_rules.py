@@ -28,6 +28,8 @@ class RulesBox(QWidget):
         super().__init__()
         self._is_editable = is_editable
         self._shown: tuple[Rule, ...] | None = None
+        self._awaited: tuple[Rule, ...] | None = None
+        """What was asked for; until it is told, what is told is older."""
         self.lines: list[RuleLine] = []
         holder = QWidget()
         self._list = QVBoxLayout(holder)
@@ -51,6 +53,9 @@ class RulesBox(QWidget):
 
     def show_rules(self, rules: Sequence[Rule], *, is_forced: bool = False) -> None:
         """Show what holds; what is being typed stays unless `is_forced`, or the rules are others."""
+        if self._awaited not in (None, tuple(rules)) and not is_forced:
+            return
+        self._awaited = None
         if tuple(rules) == self._shown and not is_forced:
             return
         self._shown = tuple(rules)
@@ -110,7 +115,7 @@ class RulesBox(QWidget):
     def _tell(self) -> None:
         self.edited.emit()
         if self.rules != self._shown:
-            self._shown = self.rules
+            self._shown = self._awaited = self.rules
             self.changed.emit(self.rules)
 
 

@@ -20,7 +20,7 @@ from app.ui.settings.page import (
     heading_label,
     plain_label,
 )
-from app.ui.settings.wording import number_text, origin_sentence
+from app.ui.settings.wording import levels_sentence, number_text, origin_sentence
 
 MAX_NAME: Final = 80
 MIN_LIMIT: Final = 1024
@@ -80,7 +80,7 @@ class ModelForm(QWidget):
         said = self._choices.settings.models.get(card.ref, ModelSettings())
         is_built_in = self._choices.settings.endpoint(card.provider) is None
         self.heading.setText(card.name)
-        self.origin.setText(f"{card.id}\n{origin_sentence(card)}")
+        self.origin.setText("\n".join(filter(None, [card.id, levels_sentence(card), origin_sentence(card)])))
         self.favourite.setChecked(card.is_favourite)
         self.name.show_text(said.name or "", is_forced=is_forced)
         self.name.setPlaceholderText(card.name)

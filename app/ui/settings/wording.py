@@ -7,6 +7,7 @@ from PySide6.QtCore import QCoreApplication, QDate, QLocale
 from app.domain.connections import KeyPlace, KeyState, TestStep
 from app.domain.errors import KnownError, ProviderError
 from app.domain.models import ModelCard, Origin
+from app.ui.level_wording import level_name
 from app.ui.wording import told_error
 
 _CONTEXT: Final = "Settings"
@@ -92,6 +93,12 @@ def by_provider(cards: tuple[ModelCard, ...]) -> dict[str, list[ModelCard]]:
     for card in cards:
         found.setdefault(card.provider_name or card.provider.capitalize(), []).append(card)
     return found
+
+
+def levels_sentence(card: ModelCard) -> str:
+    """Return how long a model can be asked to think, empty if nobody knows."""
+    names = ", ".join(level_name(level) for level in card.levels)
+    return _tr("Thinking: {levels}").format(levels=names) if names else ""
 
 
 def origin_sentence(card: ModelCard) -> str:

@@ -168,9 +168,14 @@ class SettingsDesk(Desk):
             self.qtbot.keyClick(combo, key)
         raise AssertionError(f"{data} can't be chosen")
 
+    def boxes(self) -> list[QMessageBox]:
+        """Every question that is on screen."""
+        widgets = QApplication.topLevelWidgets()
+        return [box for box in widgets if isinstance(box, QMessageBox) and box.isVisible()]
+
     def answer(self, text: str) -> str:
         """Press a button of the question that is asked; return the question."""
-        boxes = [box for box in QApplication.topLevelWidgets() if isinstance(box, QMessageBox) and box.isVisible()]
+        boxes = self.boxes()
         assert len(boxes) == 1
         question = boxes[0].text()
         button = next(each for each in boxes[0].findChildren(QPushButton) if each.text().replace("&", "") == text)

@@ -141,6 +141,7 @@ def test_the_search_says_when_nothing_is_found(desk: SettingsDesk) -> None:
 def test_every_control_of_every_page_has_a_name(desk: SettingsDesk) -> None:
     window = desk.open_settings()
     window.providers.open_endpoint("openai")
+    window.agents.open_profile("reader")
     kinds = (QAbstractButton, QAbstractItemView, QComboBox, QLineEdit, QPlainTextEdit, QSlider)
     nameless = [
         f"{type(page).__name__}: {widget!r}"
@@ -158,6 +159,7 @@ def test_the_focus_goes_through_every_page_as_the_eye_does(desk: SettingsDesk, o
     window.resize(900, 2400)
     if opened:
         window.providers.open_endpoint(opened)
+        window.agents.open_profile("reader")
     for page in window.pages:
         window.open_page(page)
         desk.until(lambda page=page: page.isVisible())  # type: ignore[misc]
