@@ -35,6 +35,8 @@ class Actions:
     delete: QAction
     undo_delete: QAction
     choose_model: QAction
+    thinking: QAction
+    """Its menu is that of the levels."""
     profile: QAction
     """Its menu is that of the profiles."""
     clear_softly: QAction
@@ -88,6 +90,7 @@ def make_actions(window: QMainWindow) -> Actions:
         delete=action(_tr("&Delete")),
         undo_delete=action(_tr("&Undo delete"), "Ctrl+Shift+D"),
         choose_model=action(_tr("Choose &model…"), "Ctrl+L"),
+        thinking=action(_tr("&Thinking")),
         profile=action(_tr("P&rofile")),
         clear_softly=action(_tr("Start afres&h…")),
         attach=action(_tr("&Attach files…"), "Ctrl+Shift+A"),
@@ -160,7 +163,7 @@ def _make_menus(window: QMainWindow, actions: Actions) -> None:
     _follow_focus(edit, actions)
     chat = bar.addMenu(_tr("&Chat"))
     chat.setToolTipsVisible(True)
-    chat.addActions([actions.choose_model, actions.profile, actions.clear_softly])
+    chat.addActions([actions.choose_model, actions.thinking, actions.profile, actions.clear_softly])
     chat.addSeparator()
     chat.addActions([actions.rename, actions.delete, actions.undo_delete])
     chat.addSeparator()

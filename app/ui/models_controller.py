@@ -77,6 +77,11 @@ class ModelsController(QObject):
         card = next((card for card in (*self.usable, *self.known) if card.ref == ref), None)
         return card.provider_name if card is not None and card.provider_name else ref.partition("/")[0]
 
+    def levels(self, ref: str) -> tuple[str, ...]:
+        """Return how long a model can be asked to think; nothing if nobody knows."""
+        card = next((card for card in (*self.usable, *self.known) if card.ref == ref), None)
+        return tuple(level.value for level in card.levels) if card is not None else ()
+
     def warning(self, ref: str) -> str:
         """Return a sentence if no request can be sent to a model; empty if it is on offer, or nothing is known yet."""
         if not self.usable or not ref or self._is_on_offer(ref):

@@ -4,6 +4,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QIcon, QResizeEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy
 
+from app.ui.level_wording import level_word
 from app.ui.theme import Theme, tinted_icon
 from app.ui.tooltip import plain_tooltip
 
@@ -17,7 +18,7 @@ class ModelButton(QPushButton):
         super().__init__()
         self.setObjectName("modelButton")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self._name = self._warning = self._reason = ""
+        self._name = self._level = self._warning = self._reason = ""
         self._warning_icon = QIcon()
         self.hide()
 
@@ -28,9 +29,12 @@ class ModelButton(QPushButton):
         self.setIconSize(QSize(size, size))
         self._show()
 
-    def show_model(self, name: str, *, warning: str = "") -> None:
-        """Show which model the chat has; `warning` is a sentence. Without a name there is nothing to press."""
-        self._name, self._warning = name, warning
+    def show_model(self, name: str, *, level: str = "", warning: str = "") -> None:
+        """Show which model the chat has and how long it thinks; `warning` is a sentence.
+
+        `level` is a `ThinkingLevel`, empty for the default. Without a name there is nothing to press.
+        """
+        self._name, self._level, self._warning = name, level_word(level), warning
         self.setVisible(bool(name))
         self._show()
 
@@ -41,7 +45,7 @@ class ModelButton(QPushButton):
         self._show()
 
     def sizeHint(self) -> QSize:
-        width = self._frame_width() + self._text_width(self._name + self._sign)
+        width = self._frame_width() + self._text_width(self._name + self._end)
         return QSize(width, super().sizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
@@ -54,6 +58,8 @@ class ModelButton(QPushButton):
     def _show(self) -> None:
         self.setIcon(self._warning_icon if self._warning else QIcon())
         name = self.tr("Model: {name}").format(name=self._name)
+        if self._level:
+            name = self.tr("{model}, thinking: {level}").format(model=name, level=self._level)
         self.setAccessibleName(name)
         # A warning says by itself what can be done.
         usual = "" if self._warning else self.tr("Choose another model: it answers from the next message on.")
@@ -66,16 +72,21 @@ class ModelButton(QPushButton):
 
     def _elide(self) -> None:
         room = min(self.width(), self.maximumWidth()) - self._frame_width()
-        shown = self._name + self._sign
+        shown = self._name + self._end
         if self._text_width(shown) > room:
-            room -= self._text_width(self._sign)
-            shown = self.fontMetrics().elidedText(self._name, Qt.TextElideMode.ElideRight, max(room, 0)) + self._sign
+            room -= self._text_width(self._end)
+            shown = self.fontMetrics().elidedText(self._name, Qt.TextElideMode.ElideRight, max(room, 0)) + self._end
         self.setText(shown.replace("&", "&&"))
 
     @property
     def _sign(self) -> str:
         """That there is something to choose."""
         return _SIGN if self.isEnabled() else ""
+
+    @property
+    def _end(self) -> str:
+        """What stands behind the name."""
+        return (f" · {self._level}" if self._level else "") + self._sign
 
     def _frame_width(self) -> int:
         """Return what border, padding and sign take."""

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.ui.picker.entries import EntryKind, Offer, list_entries
+from app.ui.picker.levels import LevelRow
 from app.ui.picker.model import EntriesModel, can_choose
 from app.ui.picker.parts import EntryList, Panel, SearchField
 from app.ui.theme import Theme
@@ -29,6 +30,8 @@ class ModelPicker(QWidget):
 
     chosen = Signal(str)
     """`provider/model`."""
+    level_chosen = Signal(str)
+    """A level of the chat's model, empty for its default."""
     favourite_toggled = Signal(str, bool)
     """`provider/model`, and whether it is to be a favourite."""
     settings_wanted = Signal(str)
@@ -49,6 +52,7 @@ class ModelPicker(QWidget):
         self.search.setAccessibleName(self.tr("Search models"))
         self.model = EntriesModel(self)
         self.list = EntryList(self.model, theme)
+        self.levels = LevelRow()
         self._hint = QLabel(self.tr("Enter chooses · {key} favourite · Esc closes").format(key=_FAVOURITE_KEY))
         self._manage = QPushButton(self.tr("Manage models…"))
         self._build()
@@ -72,6 +76,13 @@ class ModelPicker(QWidget):
             index = self.list.currentIndex()
             card = self.model.entries[index.row()].card if index.isValid() else None
             self._list_entries(stay_on=card.ref if card else "")
+
+    def show_levels(self, levels: tuple[str, ...], current: str) -> None:
+        """Offer these levels of the chat's model; `current` holds."""
+        was_shown = self.levels.isVisibleTo(self._panel)
+        self.levels.show_levels(levels, current)
+        if self.isVisible() and was_shown != bool(levels):
+            self._place()
 
     def open_at(self, anchor: QWidget, *, note: str = "") -> None:
         """Come up below `anchor`; `note` is said above the keys."""
@@ -116,9 +127,10 @@ class ModelPicker(QWidget):
         layout.setSpacing(6)
         layout.addWidget(self.search)
         layout.addWidget(self.list, 1)
+        layout.addWidget(self.levels)
         layout.addWidget(self._manage)
         layout.addWidget(self._hint)
-        self._panel.keep_focus(self.search, self._manage)
+        self._panel.keep_focus(lambda: [self.search, *filter(None, [self.levels.stop]), self._manage])
 
     def _connect(self) -> None:
         self.search.textEdited.connect(lambda _text: self._list_entries())
@@ -131,6 +143,7 @@ class ModelPicker(QWidget):
         self.list.clicked.connect(self._accept_row)
         self.list.selectionModel().currentChanged.connect(lambda *_rows: self._announce())
         self.list.star_clicked.connect(lambda card: self.favourite_toggled.emit(card.ref, not card.is_favourite))
+        self.levels.chosen.connect(self.level_chosen)
         self._manage.clicked.connect(lambda: self._want_settings("models"))
         QApplication.instance().focusChanged.connect(self._focus_changed)  # type: ignore[union-attr]
 
@@ -223,6 +236,8 @@ class ModelPicker(QWidget):
         rows = sum(self.list.sizeHintForRow(row) for row in range(min(self.model.rowCount(), 200)))
         hint = self._hint.heightForWidth(width - 18)
         others = self.search.sizeHint().height() + self._manage.sizeHint().height() + hint + 4 * 8 + 16
+        if self.levels.isVisibleTo(self._panel):
+            others += self.levels.sizeHint().height() + 6
         room = self.height() - MARGIN
         wanted = others + rows + 8
         top = corner.y() + 2

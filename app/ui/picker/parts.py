@@ -1,5 +1,6 @@
 """The widgets the picker's panel is made of."""
 
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from PySide6.QtCore import QEvent, Qt, Signal
@@ -97,14 +98,14 @@ class Panel(QFrame):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self._stops: tuple[QWidget, ...] = ()
+        self._stops: Callable[[], Sequence[QWidget]] = tuple
 
-    def keep_focus(self, *stops: QWidget) -> None:
-        """Let Tab go round among these."""
+    def keep_focus(self, stops: Callable[[], Sequence[QWidget]]) -> None:
+        """Let Tab go round among these, as they are then."""
         self._stops = stops
 
     def focusNextPrevChild(self, next: bool) -> bool:  # noqa: A002, FBT001
-        shown = [stop for stop in self._stops if stop.isVisible()]
+        shown = [stop for stop in self._stops() if stop.isVisible()]
         at = next_index(shown, 1 if next else -1)
         shown[at].setFocus(Qt.FocusReason.TabFocusReason if next else Qt.FocusReason.BacktabFocusReason)
         return True
