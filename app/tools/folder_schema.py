@@ -163,5 +163,3 @@ EDIT_SPEC: Final = ToolSpec(
     ),
 )
 FOLDER_SPECS: Final = (LIST_SPEC, READ_SPEC, SEARCH_SPEC, WRITE_SPEC, EDIT_SPEC)
-FOLDER_TOOL_NAMES: Final = frozenset(spec.name for spec in FOLDER_SPECS)
-"""Offered only to a chat that has a folder."""

@@ -1,0 +1,323 @@
+"""While a call works somebody swaps, moves and replaces what it works on."""
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from app.tools.folder_access import Folder, open_folder
+from app.tools.folder_entries import Stopped, version_of
+from app.tools.folder_names import FolderFault
+from app.tools.folder_places import PathPlace, open_root
+from app.tools.folder_put import ABSENT
+from tests.unit.tools.folder_desk import FolderDesk, UneasyPlace
+
+MOST: Final = 1_000_000
+
+
+@pytest.fixture
+def place(desk: FolderDesk) -> Iterator[UneasyPlace]:
+    desk.put("docs/plan.md", "mine")
+    (desk.base / "docs").mkdir()
+    (desk.base / "docs" / "plan.md").write_text("zanzibarquokka")
+    place = UneasyPlace.at(desk.root)
+    yield place
+    place.close()
+
+
+def swap(desk: FolderDesk, path: str, target: Path) -> Callable[[str], None]:
+    """Put a link to `target` where `path` is, once."""
+
+    def happen(_name: str) -> None:
+        victim = desk.root / path
+        if not victim.is_symlink():
+            victim.rename(desk.base / "aside")
+            victim.symlink_to(target)
+
+    return happen
+
+
+def read(place: UneasyPlace | PathPlace, *names: str) -> bytes:
+    return Folder(place).read(names, most_bytes=MOST, stop=threading.Event())
+
+
+def write(place: UneasyPlace | PathPlace, *names: str, expected: str, stop: threading.Event | None = None) -> None:
+    Folder(place).write(names, b"new", expected=expected, most_bytes=MOST, stop=stop or threading.Event())
+
+
+def test_a_folder_swapped_for_a_link_is_not_gone_into(desk: FolderDesk, place: UneasyPlace) -> None:
+    place.before_child = swap(desk, "docs", desk.base / "docs")
+
+    with pytest.raises(FolderFault, match="swapped for something else"):
+        read(place, "docs", "plan.md")
+    with pytest.raises(FolderFault, match="links are not followed"):
+        write(place, "docs", "new.md", expected=ABSENT)
+
+
+def test_a_file_swapped_for_a_link_is_not_read(desk: FolderDesk, place: UneasyPlace) -> None:
+    place.before_open = swap(desk, "docs/plan.md", desk.secret)
+
+    with pytest.raises(FolderFault, match="swapped for something else"):
+        read(place, "docs", "plan.md")
+
+
+def test_a_file_swapped_for_a_pipe_keeps_nobody_waiting(desk: FolderDesk, place: UneasyPlace) -> None:
+    def happen(_name: str) -> None:
+        (desk.root / "docs/plan.md").unlink()
+        os.mkfifo(desk.root / "docs/plan.md")
+
+    place.before_open = happen
+
+    with pytest.raises(FolderFault, match="a device, a pipe or a socket"):
+        read(place, "docs", "plan.md")
+
+
+def test_a_folder_swapped_while_a_file_is_written_gets_nothing(desk: FolderDesk, place: UneasyPlace) -> None:
+    place.before_moving = swap(desk, "docs", desk.base / "docs")
+
+    write(place, "docs", "new.md", expected=ABSENT)
+
+    # It went into the folder that was meant, wherever that is now.
+    assert (desk.base / "aside" / "new.md").read_text() == "new"
+    assert [path.name for path in (desk.base / "docs").iterdir()] == ["plan.md"]
+
+
+def test_a_folder_made_on_the_way_and_swapped_is_not_gone_into(desk: FolderDesk, place: UneasyPlace) -> None:
+    def happen(name: str) -> None:
+        if name == "fresh":
+            (desk.root / "fresh").rmdir()
+            (desk.root / "fresh").symlink_to(desk.base / "docs")
+
+    place.before_child = happen
+
+    with pytest.raises(FolderFault, match="swapped for something else"):
+        write(place, "fresh", "new.md", expected=ABSENT)
+    assert [path.name for path in (desk.base / "docs").iterdir()] == ["plan.md"]
+
+
+def test_a_file_swapped_for_a_link_while_it_is_replaced_is_left_alone(desk: FolderDesk, place: UneasyPlace) -> None:
+    place.before_open = lambda name: swap(desk, "docs/plan.md", desk.secret)(name) if name.endswith(".tmp") else None
+
+    with pytest.raises(FolderFault, match="was changed meanwhile, so nothing was written"):
+        write(place, "docs", "plan.md", expected=version_of(b"mine"))
+    assert (desk.root / "docs/plan.md").is_symlink()
+    assert desk.secret.read_text() == "zanzibarquokka"
+    assert desk.names() == ["docs", "docs/plan.md"]
+
+
+def test_even_a_link_put_there_in_the_last_moment_is_replaced_and_not_followed(
+    desk: FolderDesk, place: UneasyPlace
+) -> None:
+    place.before_moving = swap(desk, "docs/plan.md", desk.secret)
+
+    write(place, "docs", "plan.md", expected=version_of(b"mine"))
+
+    assert desk.secret.read_text() == "zanzibarquokka"
+    assert not (desk.root / "docs/plan.md").is_symlink()
+    assert desk.data("docs/plan.md") == b"new"
+
+
+@pytest.mark.parametrize("has_links", [True, False])
+def test_a_file_that_appears_meanwhile_is_not_overwritten(
+    desk: FolderDesk, place: UneasyPlace, has_links: bool
+) -> None:
+    place.has_links = has_links
+    place.before_moving = lambda _name: desk.fill("docs/new.md", "theirs")
+
+    with pytest.raises(FolderFault, match="made by somebody else meanwhile"):
+        write(place, "docs", "new.md", expected=ABSENT)
+    assert desk.data("docs/new.md") == b"theirs"
+    assert desk.names() == ["docs", "docs/new.md", "docs/plan.md"]
+
+
+def test_a_disk_without_second_names_takes_new_files(desk: FolderDesk, place: UneasyPlace) -> None:
+    place.has_links = False
+
+    write(place, "docs", "new.md", expected=ABSENT)
+
+    assert desk.data("docs/new.md") == b"new"
+    assert desk.names() == ["docs", "docs/new.md", "docs/plan.md"]
+
+
+def test_another_version_is_not_overwritten(desk: FolderDesk, place: UneasyPlace) -> None:
+    with pytest.raises(FolderFault, match="was changed meanwhile"):
+        write(place, "docs", "plan.md", expected=version_of(b"other"))
+    with pytest.raises(FolderFault, match="was changed meanwhile"):
+        write(place, "docs", "gone.md", expected=version_of(b"other"))
+    assert desk.data("docs/plan.md") == b"mine"
+
+
+def test_a_full_disk_leaves_the_old_file_whole_and_nothing_else(desk: FolderDesk, place: UneasyPlace) -> None:
+    full = replace(place, is_full=True)
+
+    with pytest.raises(FolderFault, match=r"“docs/plan.md” can't be saved: the disk is full\."):
+        write(full, "docs", "plan.md", expected=version_of(b"mine"))
+    with pytest.raises(FolderFault, match="the disk is full"):
+        write(full, "a", "b", "new.md", expected=ABSENT)
+
+    assert desk.data("docs/plan.md") == b"mine"
+    assert desk.names() == ["docs", "docs/plan.md"]
+
+
+def test_a_folder_that_takes_nothing_is_told_in_words(desk: FolderDesk, place: UneasyPlace) -> None:
+    def refuse(_name: str) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    place.before_open = place.before_making = refuse
+
+    with pytest.raises(FolderFault, match=r"“new.md” can't be saved: this account may not do that\."):
+        write(place, "new.md", expected=ABSENT)
+    with pytest.raises(FolderFault, match="this account may not do that"):
+        write(place, "a", "new.md", expected=ABSENT)
+    with pytest.raises(FolderFault, match=r"“docs/plan.md” can't be read: this account may not do that\."):
+        read(place, "docs", "plan.md")
+    assert desk.names() == ["docs", "docs/plan.md"]
+
+
+def test_a_call_that_is_stopped_in_the_last_moment_leaves_nothing(desk: FolderDesk, place: UneasyPlace) -> None:
+    stop = threading.Event()
+    place.before_open = lambda name: stop.set() if name.endswith(".tmp") else None
+
+    with pytest.raises(Stopped):
+        write(place, "docs", "plan.md", expected=version_of(b"mine"), stop=stop)
+    stop.clear()
+    with pytest.raises(Stopped):
+        write(place, "a", "b", "new.md", expected=ABSENT, stop=stop)
+
+    assert desk.data("docs/plan.md") == b"mine"
+    assert desk.names() == ["docs", "docs/plan.md"]
+
+
+def test_the_attached_folder_may_be_moved_while_it_is_held(desk: FolderDesk) -> None:
+    desk.put("plan.md", "mine")
+    with open_folder(desk.root) as folder:
+        desk.root.rename(desk.base / "moved")
+        desk.root.symlink_to(desk.base)
+        stop = threading.Event()
+
+        assert folder.read(("plan.md",), most_bytes=MOST, stop=stop) == b"mine"
+        with pytest.raises(FolderFault, match=r"no “secret\.txt”"):
+            folder.read(("secret.txt",), most_bytes=MOST, stop=stop)
+        folder.write(("new.md",), b"x", expected=ABSENT, most_bytes=MOST, stop=stop)
+
+    assert (desk.base / "moved/new.md").read_text() == "x"
+    assert not (desk.base / "new.md").exists()
+
+
+async def test_a_folder_that_is_gone_or_a_link_by_now_is_told(desk: FolderDesk) -> None:
+    desk.put("secret.txt", "mine")
+    desk.root.rename(desk.base / "moved")
+
+    assert "The folder of this chat is not there any more." in await desk.fault("read_file", path="secret.txt")
+    assert await desk.asked("write_file", path="x", content="x") is None
+
+    desk.root.symlink_to(desk.base)
+    assert "was replaced by something else" in await desk.fault("read_file", path="secret.txt")
+    desk.root.unlink()
+    desk.root.write_text("a file")
+    assert "was replaced by something else" in await desk.fault("list_files")
+
+
+def test_a_folder_below_what_became_a_link_is_not_opened(desk: FolderDesk) -> None:
+    inner = desk.root / "a" / "b"
+    inner.mkdir(parents=True)
+    (desk.base / "elsewhere" / "b").mkdir(parents=True)
+    (desk.root / "a").rename(desk.root / "old")
+    (desk.root / "a").symlink_to(desk.base / "elsewhere")
+
+    with pytest.raises(FolderFault, match="was replaced by something else"), open_folder(inner):
+        pass
+    with pytest.raises(NotADirectoryError):
+        PathPlace(inner)
+
+
+def test_somebody_swaps_without_pause_and_nothing_comes_from_outside(desk: FolderDesk) -> None:
+    desk.put("docs/plan.md", "mine")
+    (desk.base / "docs").mkdir()
+    (desk.base / "docs" / "plan.md").write_text("zanzibarquokka")
+    done = threading.Event()
+
+    def swapping() -> None:
+        while not done.is_set():
+            (desk.root / "docs").rename(desk.root / "aside")
+            (desk.root / "docs").symlink_to(desk.base / "docs")
+            (desk.root / "docs").unlink()
+            (desk.root / "aside").rename(desk.root / "docs")
+
+    swapper = threading.Thread(target=swapping)
+    swapper.start()
+    got: set[bytes] = set()
+    try:
+        for number in range(300):
+            with open_folder(desk.root) as folder:
+                try:
+                    got.add(folder.read(("docs", "plan.md"), most_bytes=MOST, stop=threading.Event()))
+                    names = ("docs", f"{number}.md")
+                    folder.write(names, b"x", expected=ABSENT, most_bytes=MOST, stop=threading.Event())
+                except FolderFault:
+                    continue
+    finally:
+        done.set()
+        swapper.join()
+
+    assert got <= {b"mine"}
+    assert [path.name for path in (desk.base / "docs").iterdir()] == ["plan.md"]
+
+
+# Where the system has no descriptors of directories
+
+
+@pytest.fixture
+def by_path(desk: FolderDesk) -> PathPlace:
+    desk.put("docs/plan.md", "mine")
+    return PathPlace(desk.root)
+
+
+def test_by_path_files_are_read_written_and_listed(desk: FolderDesk, by_path: PathPlace) -> None:
+    assert read(by_path, "docs", "plan.md") == b"mine"
+    write(by_path, "docs", "plan.md", expected=version_of(b"mine"))
+    write(by_path, "a", "b", "new.md", expected=ABSENT)
+
+    assert b"new" == desk.data("docs/plan.md") == desk.data("a/b/new.md")
+    assert [entry.name for entry in Folder(by_path).entries(()).found] == ["a", "docs"]
+    assert desk.names() == ["a", "a/b", "a/b/new.md", "docs", "docs/plan.md"]
+
+
+def test_by_path_no_link_is_followed(desk: FolderDesk, by_path: PathPlace) -> None:
+    (desk.root / "file").symlink_to(desk.secret)
+    (desk.root / "folder").symlink_to(desk.base)
+
+    for names in (("file",), ("folder", "secret.txt"), ("folder", "work", "docs", "plan.md")):
+        with pytest.raises(FolderFault, match="links are not followed"):
+            read(by_path, *names)
+        with pytest.raises(FolderFault):
+            write(by_path, *names, expected=ABSENT)
+    assert desk.secret.read_text() == "zanzibarquokka"
+
+
+def test_by_path_a_folder_that_was_swapped_is_noticed(desk: FolderDesk, by_path: PathPlace) -> None:
+    docs = by_path.child("docs")
+    (desk.root / "docs").rename(desk.base / "aside")
+    (desk.root / "docs").mkdir()
+
+    with pytest.raises(NotADirectoryError):
+        docs.open("plan.md", os.O_RDONLY)
+    (desk.root / "docs").rmdir()
+    (desk.root / "docs").symlink_to(desk.base)
+    with pytest.raises(NotADirectoryError):
+        docs.stat("secret.txt")
+    with pytest.raises(NotADirectoryError):
+        docs.make("x")
+
+
+def test_the_root_is_opened_without_a_link_on_the_way(desk: FolderDesk) -> None:
+    (desk.base / "way").symlink_to(desk.base)
+
+    for opened in (open_root, PathPlace):
+        opened(desk.root).close()
+        with pytest.raises(OSError, match=r"plain folder|Not a directory"):
+            opened(desk.base / "way" / "work")
