@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.aio import TaskSet
-from app.domain.chats import TurnState
 from app.domain.errors import ChatNotFound, KnownError
 from app.domain.events import (
+    ApprovalAsked,
+    ApprovalEnded,
     ChatBranched,
     ChatChanged,
     ChatCopying,
@@ -57,6 +58,7 @@ class ChatsController(QObject):
         self._deleted: list[str] = []
         self._deleting: set[str] = set()
         self._changes = 0
+        self._asking: dict[str, set[str]] = {}
         model.rename_requested.connect(self.rename)
 
     async def load(self, last: str) -> None:
@@ -168,12 +170,6 @@ class ChatsController(QObject):
             case ChatCopying():
                 percent = 100 * event.copied_bytes // max(1, event.total_bytes)
                 self.told.emit(self.tr("The chat is being copied: {percent} %").format(percent=percent))
-            case StateChanged():
-                if event.state.is_active:
-                    asks = event.state is TurnState.ASKING
-                    self._model.set_mark(event.session, Mark.ASKING if asks else Mark.STREAMING)
-                elif self._model.mark(event.session) in (Mark.STREAMING, Mark.ASKING):
-                    self._model.set_mark(event.session, Mark.NONE if is_open else Mark.UNREAD)
             case QueueChanged():
                 self._model.set_queued(event.session, len(event.queue.messages))
             case ReplyUnsaved() | SessionBroke() if not is_open:
@@ -181,7 +177,26 @@ class ChatsController(QObject):
             case RowsAppended() if not is_open and any(row.error is not None for row in event.rows):
                 self._model.set_mark(event.session, Mark.ERROR)
             case _:
+                self._hear_of_turn(event)
+
+    def _hear_of_turn(self, event: SessionEvent) -> None:
+        """Mark what a chat is doing. It waits for the person also while other calls run."""
+        match event:
+            case StateChanged() if not event.state.is_active:
+                self._asking.pop(event.session, None)
+                if self._model.mark(event.session) in (Mark.STREAMING, Mark.ASKING):
+                    is_open = event.session == self.open_session
+                    self._model.set_mark(event.session, Mark.NONE if is_open else Mark.UNREAD)
+                return
+            case StateChanged():
                 pass
+            case ApprovalAsked():
+                self._asking.setdefault(event.session, set()).add(event.call_id)
+            case ApprovalEnded() if self._asking.get(event.session):
+                self._asking[event.session].discard(event.call_id)
+            case _:
+                return
+        self._model.set_mark(event.session, Mark.ASKING if self._asking.get(event.session) else Mark.STREAMING)
 
     def _left_out(self, event: ChatBranched) -> str:
         """Return what the new chat lacks of the old one, empty if it has all of it."""

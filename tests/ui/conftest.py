@@ -23,6 +23,7 @@ from app.history.reader import HistoryReader, RowEntry
 from app.providers.registry import Registry
 from app.session.env import SessionEnv
 from app.session.manager import SessionManager
+from app.tools.base import Tool
 from app.ui.main_window import MainWindow
 from tests.fakes.clock import counting_ids
 from tests.fakes.connections import make_manager
@@ -52,6 +53,8 @@ class Desk:
         self.root = root
         self.provider = provider
         self.failures: list[BaseException] = []
+        self.tools: list[Tool] = []
+        """What the model is offered, from its next turn."""
         self.program = self._start()
 
     @property
@@ -80,6 +83,7 @@ class Desk:
             new_id=counting_ids(f"row{len(self.provider.requests)}x"),
             tasks=TaskSet(lambda _name, error: self.failures.append(error)),
             random=lambda: 0.0,
+            make_tools=lambda _files, _session: tuple(self.tools),
         )
         return make_manager(env, Library(self.root), [self.provider])
 

@@ -89,6 +89,8 @@ def test_marks_are_said_in_words_too(qtmodeltester: ModelTester) -> None:
     model.set_mark("a", Mark.STREAMING)
     assert len(changed) == 1
     assert "being written" in model.index(1).data(Qt.ItemDataRole.AccessibleTextRole)
+    model.set_mark("a", Mark.ASKING)
+    assert "asks you" in model.index(1).data(Qt.ItemDataRole.AccessibleTextRole)
 
 
 def test_a_title_is_never_read_as_rich_text(qtmodeltester: ModelTester) -> None:

@@ -26,6 +26,8 @@ class Approvals(QObject):
 
     changed = Signal()
     """Other things wait, or nothing any more."""
+    told = Signal(str)
+    """What a screen reader says of a question."""
     failed = Signal(str)
 
     def __init__(self, page: ChatPage, bridge: Bridge, live: LiveReplies, tasks: TaskSet, parent: QObject) -> None:
@@ -63,7 +65,9 @@ class Approvals(QObject):
         for each in asked:
             if each.call_id not in self._told:
                 self._told.add(each.call_id)
-                self._page.announce(self._spoken(each))
+                text = self._spoken(each)
+                self.told.emit(text)
+                self._page.announce(text)
         if self._wanted:
             self.show(self._wanted)
 
