@@ -87,15 +87,10 @@ def next_step(plan: TurnPlan, window: Sequence[Row]) -> TurnPlan:
 
 def with_fallback(env: SessionEnv, plan: TurnPlan, window: Sequence[Row], *, because: str) -> TurnPlan | None:
     """Return the plan with the fallback model in place of its own; None if there is no other, or it is that already."""
-    wanted = plan.terms.settings.agents.fallback_model
-    if not wanted or plan.instead_of is not None:
+    found = None if plan.instead_of is not None else _fallback(env, plan)
+    if found is None:
         return None
-    try:
-        provider, card = env.providers.find(wanted)
-    except ProviderError:
-        return None
-    if card.ref == plan.card.ref:
-        return None
+    provider, card = found
     offer = _offer(plan.terms, card)
     return replace(
         plan,
@@ -108,6 +103,19 @@ def with_fallback(env: SessionEnv, plan: TurnPlan, window: Sequence[Row], *, bec
         instead_because=because,
         preload=None,
     )
+
+
+def _fallback(env: SessionEnv, plan: TurnPlan) -> tuple[Provider, ModelCard] | None:
+    """Return the fallback model, None if it is not on offer, has no key, or is the plan's own."""
+    wanted = plan.terms.settings.agents.fallback_model
+    if not wanted or wanted == plan.card.ref:
+        return None
+    if wanted in {card.ref for card in env.providers.all_models()} - {card.ref for card in env.providers.models()}:
+        return None
+    try:
+        return env.providers.find(wanted)
+    except ProviderError:
+        return None
 
 
 def _choices_of(state: SessionState) -> Choices:

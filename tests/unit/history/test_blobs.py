@@ -6,7 +6,7 @@ import pytest
 
 from app.domain.errors import StorageError
 from app.domain.rows import Part, ReasoningPart, Row, TextPart, ToolPart
-from app.history.blobs import Blobs, fit_row, whole_row
+from app.history.blobs import KEPT_BYTES, MAX_RESULT_BYTES, Blobs, fit_row, whole_row
 from app.history.codec import MAX_LINE_BYTES, encode_row
 
 
@@ -49,3 +49,39 @@ def test_thoughts_that_would_leave_no_room_lose_what_their_model_wants_back(blob
 def test_what_can_not_fit_is_said(blobs: Blobs) -> None:
     with pytest.raises(StorageError, match="too many parts"):
         fit_row(row_of(ToolPart(call_id="c", name="x" * 2_000_000)), blobs)
+
+
+@pytest.mark.parametrize(
+    ("output", "is_apart"),
+    [
+        ("x" * MAX_RESULT_BYTES, False),
+        ("x" * (MAX_RESULT_BYTES + 1), True),
+        ("é" * (MAX_RESULT_BYTES // 2), False),
+        ("é" * (MAX_RESULT_BYTES // 2 + 1), True),
+        ({"lines": ["x"] * 16_000}, False),
+        ({"lines": ["x"] * 17_000}, True),
+        (None, False),
+    ],
+)
+def test_a_result_over_64_kib_never_stays_in_its_row(blobs: Blobs, output: object, *, is_apart: bool) -> None:
+    row = row_of(
+        TextPart(text="t" * 200_000), ToolPart(call_id="c", name="look", input={}, state="done", output=output)
+    )
+    fitted = fit_row(row, blobs)
+    text, call_ = fitted.parts
+    assert isinstance(call_, ToolPart)
+    assert (call_.output_blob is not None) == is_apart
+    assert text == row.parts[0], "only results have a limit of their own"
+    assert whole_row(fitted, blobs) == row
+    if is_apart:
+        assert len(str(call_.output)) < 2 * KEPT_BYTES[0] + 100
+
+
+def test_a_reply_of_many_changes_loses_what_was_shown_of_them_rather_than_its_row(blobs: Blobs) -> None:
+    made = tuple(call(number, "done").model_copy(update={"diff": "+x\n" * 10_000}) for number in range(50))
+    fitted = fit_row(row_of(ReasoningPart(text="hm", replay={"id": "r1"}), *made), blobs)
+    assert len(encode_row(fitted)) <= MAX_LINE_BYTES
+    reasoning, *parts = fitted.parts
+    assert isinstance(reasoning, ReasoningPart)
+    assert reasoning.replay == {"id": "r1"}
+    assert [(part.output, part.diff) for part in parts if isinstance(part, ToolPart)] == [("done", None)] * 50

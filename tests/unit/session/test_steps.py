@@ -32,27 +32,8 @@ from app.tools.base import ToolOutcome
 from app.tools.runner import BROKEN_TOOL, NO_SUCH_TOOL
 from tests.fakes.disk import refusing
 from tests.fakes.scripted import Hold, ScriptedTool, Step, calls, reply
-from tests.unit.session.conftest import Chat, Program, until
-
-
-async def chat_with(program: Program, *tools: ScriptedTool) -> Chat:
-    program.tools.extend(tools)
-    return await program.new_chat()
-
-
-def parts_of(row: Row) -> list[ToolPart]:
-    return [part for part in row.parts if isinstance(part, ToolPart)]
-
-
-def told(row: Row) -> list[tuple[str, str, object]]:
-    return [(part.call_id, part.state, part.output) for part in parts_of(row)]
-
-
-def kept(chat: Chat) -> list[tuple[str, str, object]]:
-    """The calls in `partial.json`."""
-    row = PartialFile(chat.files).load()
-    return told(row) if row is not None else []
-
+from tests.unit.session.calling import chat_with, kept, parts_of, told
+from tests.unit.session.conftest import Program, until
 
 # A turn as it should go
 
