@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QLocale
 
 from app.domain.text import one_line
 from app.domain.tool_names import EDIT_FILE, LIST_FILES, MEMORY, READ_FILE, SEARCH_FILES, WRITE_FILE
@@ -26,14 +26,11 @@ def call_sentence(name: str, arguments: object) -> str:
         case _ if name == SEARCH_FILES:
             return _search(given)
         case _ if name == LIST_FILES:
-            path = _text(given, "path")
-            return _tr("List the folder") if path in _HERE else _tr("List {path}").format(path=path)
-        case _ if name in (READ_FILE, WRITE_FILE, EDIT_FILE) and (path := _text(given, "path")):
-            sentence = {
-                READ_FILE: _tr("Read {path}"),
-                WRITE_FILE: _tr("Write {path}"),
-                EDIT_FILE: _tr("Change {path}"),
-            }[name]
+            return _list(given)
+        case _ if name == READ_FILE:
+            return _read(given)
+        case _ if name in (WRITE_FILE, EDIT_FILE) and (path := _text(given, "path")):
+            sentence = _tr("Write {path}") if name == WRITE_FILE else _tr("Change {path}")
             return sentence.format(path=path)
         case _:
             return ""
@@ -76,15 +73,30 @@ def _memory(given: Mapping[object, object]) -> str:
             return ""
 
 
+def _list(given: Mapping[object, object]) -> str:
+    path, pattern = _text(given, "path"), _text(given, "pattern")
+    if path in _HERE:
+        return _tr("List {names} in the folder").format(names=pattern) if pattern else _tr("List the folder")
+    if pattern:
+        return _tr("List {names} in {path}").format(names=pattern, path=path)
+    return _tr("List {path}").format(path=path)
+
+
+def _read(given: Mapping[object, object]) -> str:
+    path, line, page = _text(given, "path"), given.get("start_line"), given.get("page")
+    if path and isinstance(page, int) and page > 1:
+        return _tr("Read {path} from page {number}").format(path=path, number=QLocale().toString(page))
+    if path and isinstance(line, int) and line > 1:
+        return _tr("Read {path} from line {number}").format(path=path, number=QLocale().toString(line))
+    return _tr("Read {path}").format(path=path) if path else ""
+
+
 def _search(given: Mapping[object, object]) -> str:
-    """Return what is looked for: words in files, or names of files."""
-    words = _text(given, "text") or _text(given, "query")
-    names = _text(given, "glob") or _text(given, "pattern") or _text(given, "name")
-    if words and names:
-        return _tr("Search {names} for “{words}”").format(names=names, words=words)
-    if words:
-        return _tr("Search the files for “{words}”").format(words=words)
-    return _tr("Look for files named {names}").format(names=names) if names else ""
+    query, names, path = (_text(given, key) for key in ("query", "glob", "path"))
+    where = names or ("" if path in _HERE else path)
+    if query and where:
+        return _tr("Search {where} for “{query}”").format(where=where, query=query)
+    return _tr("Search the files for “{query}”").format(query=query) if query else ""
 
 
 def _text(given: Mapping[object, object], key: str) -> str:
