@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 from app.disk import (
     FOLDER_MODE,
@@ -26,11 +26,11 @@ from app.disk import (
 from app.domain.errors import ChatNotFound, StorageError
 from app.domain.ids import new_id
 from app.domain.rows import Row
+from app.domain.versions import CutReason
 from app.history.codec import decode_line, encode_json, parse_json
 from app.history.scanner import Caps, Line, read_forward
 
 VERSION: Final = 1
-Reason = Literal["edit", "regenerate", "switch"]
 
 _SAFE_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _FIRST_LINES: Final = Caps(page_rows=2)
@@ -90,7 +90,7 @@ class BranchFolder:
             raise storage_error("The versions of this chat can't be read", error) from error
         return sorted(name for name in names if _SAFE_ID.fullmatch(name))
 
-    def write(self, branch: str, *, after: str, reason: Reason, created: datetime, lines: Iterable[bytes]) -> None:
+    def write(self, branch: str, *, after: str, reason: CutReason, created: datetime, lines: Iterable[bytes]) -> None:
         """Make a branch of `lines`, durably; nothing is left of it if that fails."""
         header = {"v": VERSION, "branch": branch, "after": after, "created": created, "reason": reason}
         path = self.path(branch)
