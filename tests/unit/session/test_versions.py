@@ -7,7 +7,7 @@ import pytest
 
 from app.domain.events import RowsCut
 from app.domain.rows import Flag
-from app.session.inputs import Accepted, EditMessage, Refused, Regenerate, SwitchVersion, UserInput
+from app.session.inputs import Accepted, EditMessage, Input, Refused, Regenerate, SwitchVersion, UserInput
 from tests.fakes.disk import refusing
 from tests.fakes.scripted import Hold, ScriptedTool, calls, reply
 from tests.unit.session.conftest import Chat, Program
@@ -207,12 +207,12 @@ async def test_nothing_is_changed_while_a_reply_is_written(program: Program, ite
     program.provider.play([hold, *reply("three")])
     await chat.send("c")
     await hold.reached()
-    asked = {
+    asked: dict[str, Input] = {
         "edit": EditMessage(rows[2].id, UserInput("new", "b!")),
         "regenerate": Regenerate(rows[3].id),
         "switch": SwitchVersion(rows[1].id, "x"),
-    }[item]
-    assert isinstance(await program.manager.send(chat.session, asked), Refused)
+    }
+    assert isinstance(await program.manager.send(chat.session, asked[item]), Refused)
     hold.release()
     await chat.idle()
     assert chat.texts() == ["a", "one", "b", "two", "c", "three"]
