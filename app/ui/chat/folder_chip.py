@@ -94,9 +94,12 @@ class FolderChip(QPushButton):
         self.updateGeometry()
 
     def _elide(self) -> None:
-        room = self.width() - self._frame_width() - self._text_width(_SIGN)
-        shown = self.fontMetrics().elidedText(self.label, Qt.TextElideMode.ElideMiddle, max(room, 0))
-        self.setText((shown + _SIGN).replace("&", "&&"))
+        room = self.width() - self._frame_width()
+        shown = self.label + _SIGN
+        if self._text_width(shown) > room:
+            room -= self._text_width(_SIGN)
+            shown = self.fontMetrics().elidedText(self.label, Qt.TextElideMode.ElideMiddle, max(room, 0)) + _SIGN
+        self.setText(shown.replace("&", "&&"))
 
     def _frame_width(self) -> int:
         """Return what border, padding and sign take."""
