@@ -143,7 +143,18 @@ class TailReader:
 
 
 def light(entry: Entry) -> Entry:
-    """Return `entry` without what a row says."""
+    """Return `entry` with what tells a row from others, and not with what it says."""
     if not isinstance(entry, RowEntry):
         return entry
-    return RowEntry(entry.row.model_copy(update={"parts": ()}), entry.file, entry.offset)
+    row = entry.row
+    # Many times as fast as a copy.
+    kept = Row.model_construct(
+        id=row.id,
+        session=row.session,
+        seq=row.seq,
+        role=row.role,
+        created=row.created,
+        boundary=row.boundary,
+        batch=row.batch,
+    )
+    return RowEntry(kept, entry.file, entry.offset)

@@ -139,6 +139,7 @@ def test_the_format_page_names_every_file_of_a_chat(tmp_path: Path) -> None:
 
 def test_the_rows_on_the_format_page_are_what_is_written() -> None:
     lines = [line.strip() for line in FORMAT.read_text("utf-8").splitlines() if line.startswith('{"v":')]
+    lines = [line for line in lines if not line.startswith('{"v":1,"branch":')]
     assert len(lines) >= 3
     for line in lines:
         row = decode_line(line.encode("utf-8"))
