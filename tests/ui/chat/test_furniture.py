@@ -1,9 +1,12 @@
+from dataclasses import replace
+
 from PySide6.QtCore import QRectF
 from PySide6.QtWidgets import QApplication
 
-from app.ui.chat.furniture import footer_height, footer_targets, note_height
+from app.ui.chat.furniture import footer_height, footer_targets, header_height, header_text, note_height
 from app.ui.chat.items import ItemAction
 from app.ui.chat.style import Style, make_style
+from app.ui.chat.transcript_view import TranscriptView
 from app.ui.theme import load_theme
 from tests.ui.chat.conftest import reply
 
@@ -33,3 +36,18 @@ def test_buttons_that_find_no_room_begin_a_new_line(qapp: QApplication) -> None:
     assert narrow[1].top() > narrow[0].bottom()
     assert narrow[1].left() == narrow[0].left()
     assert footer_height(style, item, 160) - footer_height(style, item, 600) == narrow[1].top() - narrow[0].top()
+
+
+def test_in_whose_place_a_model_answered_stands_beside_its_name_or_below_it(
+    qapp: QApplication, view: TranscriptView
+) -> None:
+    style = _style()
+    item = replace(reply("a", "Hello."), name="Small model", aside="instead of Large model, which was overloaded")
+    assert header_text(item)[0] == "Small model · instead of Large model, which was overloaded"
+    assert header_height(style, item, 700) == header_height(style, replace(item, aside=""), 200)
+    assert header_height(style, item, 200) == 2 * header_height(style, item, 700)
+    view.set_items([item], more_above=False)
+    wide = view.nodes[0].heights[0]
+    view.resize(240, 400)
+    view.grab()
+    assert view.nodes[0].heights[0] > wide

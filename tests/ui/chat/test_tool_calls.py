@@ -1,9 +1,12 @@
 """Calls of tools while they happen, in a real window."""
 
+from app.domain.chats import TurnState
 from app.domain.events import ToolEnded, ToolStarted
 from app.providers.base import StopPiece, StopReason, TextPiece, ToolEndPiece, ToolStartPiece
-from app.ui.chat.items import ToolCall
-from tests.fakes.scripted import Hold, reply
+from app.session.steps import MAX_STEPS
+from app.tools.base import ToolOutcome
+from app.ui.chat.items import ItemAction, ToolCall
+from tests.fakes.scripted import Hold, ScriptedTool, calls, reply
 from tests.ui.conftest import Desk
 
 
@@ -49,3 +52,43 @@ def test_a_call_is_shown_while_it_runs_also_after_another_chat(desk: Desk) -> No
     hold.release()
     desk.until(lambda: len(desk.rows()) == 2)
     desk.idle()
+
+
+def test_calls_that_run_side_by_side_each_show_their_own_state(desk: Desk) -> None:
+    holds = [Hold(), Hold()]
+    for name, hold in zip(("look", "peek"), holds, strict=True):
+        desk.tools.append(ScriptedTool(name, [hold, ToolOutcome(f"{name} is done")], reads=True))
+    desk.provider.play(calls(("look", {}), ("peek", {}), ("gone", {})), reply("Done."))
+    desk.type("look and peek")
+    desk.window.page.composer.submit()
+    for hold in holds:
+        desk.reached(hold)
+    states = {"look": "running", "peek": "running", "gone": "denied"}
+    desk.until(lambda: {tool.name: tool.state for tool in _calls(desk)} == states)
+    holds[1].release()
+    desk.until(lambda: {tool.name: tool.state for tool in _calls(desk)} == states | {"peek": "done"})
+    holds[0].release()
+    desk.until(lambda: len(desk.rows()) == 3)
+    desk.idle()
+    assert {tool.name: tool.output for tool in _calls(desk) if tool.state == "done"} == {
+        "look": "look is done",
+        "peek": "peek is done",
+    }
+    assert all(tool.seconds is not None for tool in _calls(desk) if tool.state == "done")
+
+
+def test_a_model_that_calls_without_an_end_is_stopped_visibly_and_may_go_on(desk: Desk) -> None:
+    desk.tools.append(ScriptedTool("look"))
+    desk.provider.play(*[calls(("look", {}))] * MAX_STEPS, reply("Enough."))
+    desk.type("look for ever")
+    desk.window.page.composer.submit()
+    desk.until(lambda: desk.window._live.state(desk.session) is TurnState.IDLE)
+    desk.idle()
+    node = desk.window.page.transcript.nodes[-1]
+    assert f"called tools {MAX_STEPS} times in a row" in node.item.note
+    assert not node.item.is_error
+    assert node.item.actions == (ItemAction.CONTINUE,)
+    desk.window.actions_.resume.trigger()
+    desk.until(lambda: "Enough." in desk.shown())
+    desk.idle()
+    assert desk.window.page.transcript.nodes[-1].item.actions == ()
