@@ -39,6 +39,7 @@ class FolderController(QObject):
         self._is_there = True
         self._may_change = False
         self._is_asking = False
+        self._refused = ""
         composer.folder_button.clicked.connect(self.choose)
         composer.folder_chip.clicked.connect(self._show_menu)
         self._show_parts()
@@ -60,6 +61,8 @@ class FolderController(QObject):
         before, self._chat = self._chat, chat
         if before is None or chat is None or before.folder != chat.folder or before.id != chat.id:
             self._is_there = True
+        if before is None or chat is None or before.id != chat.id:
+            self._refused = ""
         self._show_parts()
         self.look()
         if self.has_grants != (before is not None and bool(before.grants)):
@@ -172,9 +175,15 @@ class FolderController(QObject):
             await change
         except KnownError as error:
             if session == self.session:
-                self._composer.set_hint(str(error), is_error=True)
+                self._refused = str(error)
+                self._composer.set_hint(self._refused, is_error=True)
             else:
                 self.failed.emit(str(error))
+            return
+        if self._refused and session == self.session:
+            # What was wrong is not any more.
+            self._refused = ""
+            self._composer.set_hint("")
 
     # The menu
 
