@@ -55,7 +55,7 @@ def lineage_text(broken: BrokenLineage | None) -> str:
     if broken is None:
         return ""
     if broken.missing:
-        text = _tr("It builds on a profile that is gone ({id}), so it may do nothing until another one is chosen here.")
+        text = _tr("It builds on a profile that is gone ({id}), so it may do nothing until it builds on another one.")
         return text.format(id=broken.missing)
     names = [each.name for each in broken.circle]
     text = _tr("These build on each other in a circle: {names}. None of them may do anything until that is changed.")
