@@ -12,7 +12,10 @@ from app.history.blobs import whole_row
 from app.history.branches import Branches, Cut
 from app.history.codec import MAX_LINE_BYTES
 from app.history.files import ChatFiles
+from app.history.library import Library
+from app.history.reader import HistoryReader
 from app.history.rotation import Rotation
+from app.history.scanner import Caps
 from app.history.sidecars import SessionMeta, write_sidecar
 from app.history.windows_file import load_index
 from app.history.windows_index import IndexKeeper
@@ -403,6 +406,38 @@ def test_the_index_of_windows_goes_on_and_is_right(files: ChatFiles, after: str,
     assert [window.id for window in saved.windows] == ["w:0", "w:3"] + ["w:5"] * (after != "r")
     for found in (built(keeper), built(IndexKeeper(files))):
         assert described(found) == described(rebuilt(files))
+
+
+def test_another_process_learns_of_a_cut(files: ChatFiles) -> None:
+    write_rows(files, 1, 1, 1)
+    other, reader = open_store(files), HistoryReader(ChatFiles(files.folder))
+    other.append([text_row("d")], expected_last_seq=3)
+    caps = Caps(page_rows=1)
+    first = reader.page_forward(caps=caps)
+    branches, last_seq = opened(files)
+    cut = branches.cut("b", "edit", then=[text_row("x")], expected_last_seq=last_seq)
+    assert reader.page_forward(first.next, caps=caps).epoch != first.epoch
+    with pytest.raises(Conflict):
+        other.append([text_row("y")], expected_last_seq=last_seq)
+    other.append([text_row("c")], expected_last_seq=cut.last_seq)
+    assert shown(files) == "a b x c"
+    with pytest.raises(Conflict):
+        branches.switch("b", cut.branch, expected_last_seq=cut.last_seq)
+
+
+def test_versions_go_to_the_trash_and_back_with_their_chat(tmp_path: Path) -> None:
+    library = Library(tmp_path)
+    chat = library.create(model="practice/practice", now=datetime.now(UTC)).id
+    files = library.files(chat)
+    write_rows(files, 1, 1)
+    opened(files)[0].cut("a", "edit", then=[text_row("x")], expected_last_seq=2)
+    library.delete(chat, now=datetime.now(UTC))
+    assert not files.folder.exists()
+    library.restore(chat)
+    assert kept(files) == [("a", "b")]
+    library.delete(chat, now=datetime.now(UTC))
+    library.purge(chat)
+    assert not list(tmp_path.rglob("branches"))
 
 
 def test_what_a_kill_left_half_written_is_swept(files: ChatFiles) -> None:
