@@ -112,6 +112,8 @@ class TextPart(_Model):
 class ReasoningPart(_Model):
     type: Literal["reasoning"] = "reasoning"
     text: str
+    seconds: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    """How long it was seen to go on; None if that was no second."""
     replay: dict[str, Any] | None = None
     """Opaque to us: signatures, encrypted content, item ids."""
     blob: Blob | None = None

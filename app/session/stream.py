@@ -76,13 +76,15 @@ class Reply:
         """Whether anything visible has come."""
         return bool(self.stretches)
 
-    def add(self, kind: "StretchKind", text: str) -> None:
-        """Add text to the last stretch if it is of `kind` and open, to a new one otherwise."""
+    def add(self, kind: "StretchKind", text: str, *, now: float = 0) -> None:
+        """Add text that came `now` to the last stretch if it is of `kind` and open, to a new one otherwise."""
         last = self.stretches[-1] if self.stretches else None
         if not isinstance(last, Stretch) or last.kind != kind or last.replay is not None:
             last = Stretch(kind)
             self.stretches.append(last)
         last.chunks.append(text)
+        last.begun = now if last.begun is None else last.begun
+        last.ended = now
 
     def close_reasoning(self, replay: dict[str, object]) -> None:
         """Keep what must go back with the reasoning that ends here."""
@@ -157,11 +159,18 @@ class Stretch:
     kind: StretchKind
     chunks: list[str] = field(default_factory=list)
     replay: dict[str, object] | None = None
+    begun: float | None = None
+    """When its first text came, as `Clock.monotonic` counts."""
+    ended: float = 0
+    """When its last text came."""
 
     def part(self) -> TextPart | ReasoningPart:
         # A character may have been cut in two between chunks.
         text = clean_text("".join(self.chunks))
-        return TextPart(text=text) if self.kind == "text" else ReasoningPart(text=text, replay=self.replay)
+        if self.kind == "text":
+            return TextPart(text=text)
+        seconds = self.ended - self.begun if self.begun is not None else 0
+        return ReasoningPart(text=text, replay=self.replay, seconds=round(seconds, 1) if seconds >= 1 else None)
 
 
 @dataclass(slots=True)
@@ -266,7 +275,7 @@ def _take(env: SessionEnv, reply: Reply, piece: Piece) -> bool:
     match piece:
         case TextPiece(text) | ReasoningPiece(text) if text:
             kind: StretchKind = "text" if isinstance(piece, TextPiece) else "reasoning"
-            reply.add(kind, text)
+            reply.add(kind, text, now=env.clock.monotonic())
             env.emit(ReplyDelta(reply.session, reply.row_id, kind, text))
         case ReplayPiece(replay):
             reply.close_reasoning(replay)

@@ -57,9 +57,14 @@ def fold_text(node: Node, section: int) -> str:
     if text.is_live and section == len(node.sections) - 1:
         return QCoreApplication.translate("TranscriptView", "Thinking…") + f"  {sign}"
     if text.words == 1:
-        return QCoreApplication.translate("TranscriptView", "Reasoning · 1 word") + f"  {sign}"
-    words = QLocale().toString(text.words)
-    return QCoreApplication.translate("TranscriptView", "Reasoning · %1 words").replace("%1", words) + f"  {sign}"
+        told = QCoreApplication.translate("TranscriptView", "Reasoning · 1 word")
+    else:
+        words = QLocale().toString(text.words)
+        told = QCoreApplication.translate("TranscriptView", "Reasoning · %1 words").replace("%1", words)
+    if text.seconds is not None:
+        seconds = QLocale().toString(round(text.seconds))
+        told += " · " + QCoreApplication.translate("TranscriptView", "%1 s").replace("%1", seconds)
+    return f"{told}  {sign}"
 
 
 def action_text(action: ItemAction) -> str:

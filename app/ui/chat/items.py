@@ -63,6 +63,8 @@ class Section:
     kind: SectionKind
     text: str
     tool: ToolCall | None = None
+    seconds: float | None = None
+    """How long it took, of reasoning, if that was seen."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,7 +138,9 @@ def _sections(row: Row) -> tuple[Section, ...]:
             case TextPart():
                 sections.append(Section("text", part.text))
             case ReasoningPart():
-                sections.append(Section("reasoning", part.text))
+                # Some providers tell nothing of it and only want it back.
+                if part.text.strip():
+                    sections.append(Section("reasoning", part.text, seconds=part.seconds))
             case MediaPart():
                 pass  # shown apart, see _files
             case ToolPart():

@@ -17,6 +17,8 @@ class SectionText:
 
     tool: ToolCall | None = None
     """The call, if this is one."""
+    seconds: float | None = None
+    """How long it took, of reasoning, if that was seen."""
 
     def __init__(self, kind: SectionKind, text: str, *, is_markdown: bool, is_live: bool) -> None:
         self.kind = kind

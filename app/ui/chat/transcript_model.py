@@ -423,13 +423,16 @@ def _section_text(item: Item, section: Section) -> SectionText:
     if section.tool is not None:
         return ToolSection(section.tool)
     is_markdown = item.speaker is Speaker.ASSISTANT
-    return SectionText(section.kind, section.text, is_markdown=is_markdown, is_live=item.streaming)
+    made = SectionText(section.kind, section.text, is_markdown=is_markdown, is_live=item.streaming)
+    made.seconds = section.seconds
+    return made
 
 
 def _succeed(old: SectionText | None, item: Item, section: Section, *, is_live: bool) -> SectionText:
     if section.tool is not None:
         return _succeed_call(old, section.tool)
     if old is not None and old.kind == section.kind and old.text == section.text:
+        old.seconds = section.seconds
         old.is_live = is_live
         return old
     new = _section_text(item, section)

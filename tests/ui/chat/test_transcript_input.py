@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QGuiApplication, QWheelEvent
@@ -5,7 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.ui.chat.items import ItemAction
+from app.ui.chat.items import ItemAction, Section
 from app.ui.chat.targets import TargetKind
 from app.ui.chat.transcript_view import TranscriptView
 from app.ui.theme import load_theme
@@ -72,6 +74,14 @@ def test_reasoning_is_folded_until_clicked(view: TranscriptView, driver: Driver)
 
     driver.click(TargetKind.FOLD)
     assert len(view.nodes[0].rows) == 3
+
+
+def test_reasoning_says_how_long_it_took_once_that_is_known(view: TranscriptView, driver: Driver) -> None:
+    thoughts = Section("reasoning", "one two", seconds=12.3)
+    item = reply("a", "answer")
+    view.set_items([replace(item, sections=[thoughts, *item.sections])], more_above=False)
+
+    assert driver.target(TargetKind.FOLD)[1].name.startswith("Reasoning · 2 words · 12 s")
 
 
 def test_streaming_reasoning_says_so(view: TranscriptView, driver: Driver) -> None:

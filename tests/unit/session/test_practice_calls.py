@@ -2,6 +2,8 @@
 
 import math
 
+import pytest
+
 from app.budget.tokens import TokenCounter
 from app.domain.rows import ToolPart
 from app.domain.windows import SESSION_HISTORY
@@ -49,9 +51,10 @@ async def test_the_same_call_may_be_made_in_every_turn(program: Program) -> None
     assert ["one" in chat.rows()[2].text, "two" in chat.rows()[5].text] == [True, True]
 
 
-async def test_two_files_are_read_in_one_step(program: Program) -> None:
+async def test_two_files_are_read_in_one_step(program: Program, tmp_path_factory: pytest.TempPathFactory) -> None:
     tool = ScriptedTool("read_file", [ToolOutcome("one"), ToolOutcome("two")], reads=True)
     chat = await practising(program, tool)
+    await program.manager.set_folder(chat.session, str(tmp_path_factory.mktemp("papers")))
     await chat.say("read a.txt and b.txt")
     assert sorted(str(asked["path"]) for asked in tool.asked) == ["a.txt", "b.txt"]
     _, step, answer = chat.rows()
@@ -59,13 +62,16 @@ async def test_two_files_are_read_in_one_step(program: Program) -> None:
     assert ["one" in answer.text, "two" in answer.text] == [True, True]
 
 
-async def test_a_change_takes_several_steps(program: Program) -> None:
+async def test_a_change_takes_several_steps(program: Program, tmp_path_factory: pytest.TempPathFactory) -> None:
     read, edit = ScriptedTool("read_file", reads=True), ScriptedTool("edit_file")
     chat = await practising(program, read, edit)
     await chat.say("change cold to hot in notes.txt")
+    assert chat.rows()[-1].text.startswith("Attach a folder first")
+    await program.manager.set_folder(chat.session, str(tmp_path_factory.mktemp("papers")))
+    await chat.say("change cold to hot in notes.txt")
     assert [dict(asked) for asked in read.asked] == [{"path": "notes.txt"}]
     assert [dict(asked) for asked in edit.asked] == [{"path": "notes.txt", "old_text": "cold", "new_text": "hot"}]
-    assert len(chat.rows()) == 4
+    assert len(chat.rows()) == 2 + 4
     assert chat.rows()[-1].text.startswith("The file is changed.")
 
 

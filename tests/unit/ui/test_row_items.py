@@ -3,7 +3,18 @@ from datetime import UTC, datetime
 import pytest
 
 from app.domain.errors import ErrorKind
-from app.domain.rows import STEP_LIMIT, Boundary, ErrorInfo, Flag, Kind, Row, TextPart, ToolPart, UnknownPart
+from app.domain.rows import (
+    STEP_LIMIT,
+    Boundary,
+    ErrorInfo,
+    Flag,
+    Kind,
+    ReasoningPart,
+    Row,
+    TextPart,
+    ToolPart,
+    UnknownPart,
+)
 from app.history.reader import DamagedEntry, Entry, RowEntry
 from app.ui.chat.items import ItemAction, Speaker
 from app.ui.chat.row_items import item_of, items_of, last_message, open_turn_item, with_action
@@ -49,6 +60,13 @@ def test_a_call_of_a_row_keeps_how_long_it_took_and_what_it_changed() -> None:
     assert item is not None
     assert item.sections[0].tool is not None
     assert (item.sections[0].tool.seconds, item.sections[0].tool.diff) == (1.5, "+new")
+
+
+def test_thoughts_that_only_go_back_are_not_shown() -> None:
+    thoughts = [ReasoningPart(text="Hm.", seconds=4.2), ReasoningPart(text="", replay={"data": "x"})]
+    item = item_of(row(parts=[*thoughts, TextPart(text="Hello")]), name)
+    assert item is not None
+    assert [(section.kind, section.seconds) for section in item.sections] == [("reasoning", 4.2), ("text", None)]
 
 
 @pytest.mark.parametrize("kind", list(ErrorKind))
