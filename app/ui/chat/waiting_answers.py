@@ -45,7 +45,7 @@ class WaitingAnswers(QWidget):
         self._keys.setTextFormat(Qt.TextFormat.PlainText)
         self._shown: list[_Line] = []
         column = QHBoxLayout()
-        column.setContentsMargins(12, 0, 12, 6)
+        column.setContentsMargins(12, 6, 12, 6)
         column.addWidget(self._frame)
         self._column = QWidget()
         self._column.setLayout(column)

@@ -55,6 +55,7 @@ ASKED = [
     ("branch", "can I fork this conversation"),
     ("kept", "do my old messages get lost when the chat is long?"),
     ("tools", "can you look up what was said in the history of this chat?"),
+    ("approvals", "how can I refuse a change the model wants to make?"),
     ("edit-message", "I made a typo in my message, can I correct it?"),
     ("attachments", "Is it possible to attach pictures?"),
     ("export", "can I import my old ChatGPT conversations?"),
