@@ -1,7 +1,8 @@
-"""Every way a request can fail, at every moment, in every dialect: context-windows.md, 12.
+"""Every way a request can fail, at every moment of a turn with tools, in every dialect: context-windows.md, 12.
 
-Each row of the table says what is on disk, what the person sees, and what is sent next. A combination that can't
-occur stands in the table with the reason. The real SDKs speak to the far end; only the clock is played.
+Each row of the table says what is on disk, what the person sees, what is sent next, and which calls were run. A
+combination that can't occur stands in the table with the reason. The real SDKs speak to the far end; only the clock is
+played.
 """
 
 import itertools
@@ -12,7 +13,7 @@ from typing import Final, Literal
 import pytest
 
 from app.domain.errors import ErrorKind
-from app.domain.events import RetryScheduled
+from app.domain.events import ReplyStarted, RetryScheduled
 from app.domain.rows import Flag, Row, TextPart, ToolPart
 from app.history.partial import PartialFile
 from app.session.inputs import Accepted, Refused
@@ -37,10 +38,14 @@ from tests.fakes.farend import (
     model_not_found,
     reply,
 )
+from tests.fakes.scripted import ScriptedTool
 from tests.unit.session.conftest import Chat, Program, until
 
 Moment = Literal["before the first byte", "after text", "inside tool arguments"]
+"""Of the request that fails."""
 MOMENTS: Final[tuple[Moment, ...]] = ("before the first byte", "after text", "inside tool arguments")
+STEPS: Final = (1, 2)
+"""Which request of the turn fails. Before the first byte of the second is between two steps."""
 DIALECTS: Final[tuple[Dialect, ...]] = ("anthropic", "responses", "chat")
 
 CHECKED_FIRST: Final = "a provider checks this before it begins a reply"
@@ -120,6 +125,7 @@ class Case:
     kind: ErrorKind
     moment: Moment
     dialect: Dialect
+    step: int
 
     @property
     def answer(self) -> "Answer | str":
@@ -135,26 +141,36 @@ class Case:
         if self.moment == "after text":
             parts: tuple[Part, ...] = (Text("Half a "), *faults)
             return reply(*parts, stop=stop)
-        return reply(tool=ToolCall("call_1", "look", '{"path": "/a', *faults), stop=stop)
+        return reply(tool=ToolCall("call_2", "look", '{"path": "/b', *faults), stop=stop)
+
+    @property
+    def earlier(self) -> "tuple[Answer, ...]":
+        """What the far end answers before it fails: a whole step with a call."""
+        return (reply(tool=ToolCall("call_1", "look", '{"path": "/a"}')),) * (self.step - 1)
+
+    @property
+    def calls_run(self) -> list[dict[str, object]]:
+        """The calls that are run: those of the steps before, each once."""
+        return [{"path": "/a"}] * (self.step - 1)
 
     @property
     def is_retried(self) -> bool:
         return self.kind in RETRIED and self.moment == "before the first byte"
 
     def __str__(self) -> str:
-        return f"{self.kind}, {self.moment}, {self.dialect}"
+        return f"{self.kind}, {self.moment} of step {self.step}, {self.dialect}"
 
 
-TABLE: Final = [Case(*row) for row in itertools.product(ErrorKind, MOMENTS, DIALECTS)]
+TABLE: Final = [Case(*row) for row in itertools.product(ErrorKind, MOMENTS, DIALECTS, STEPS)]
 POSSIBLE: Final = [case for case in TABLE if isinstance(case.answer, Answer)]
 IMPOSSIBLE: Final = [case for case in TABLE if isinstance(case.answer, str)]
 
 
 def test_the_table_is_whole() -> None:
-    assert len(TABLE) == 12 * 3 * 3
+    assert len(TABLE) == 12 * 3 * 3 * 2
     reasons = {str(case.answer) for case in IMPOSSIBLE}
     assert reasons == {CHECKED_FIRST, RUNS_FULL}
-    assert len(IMPOSSIBLE) == 2 * (4 * 3 + 2)
+    assert len(IMPOSSIBLE) == 2 * 2 * (4 * 3 + 2)
 
 
 @pytest.fixture
@@ -175,9 +191,11 @@ async def chat_with(program: Program, far: FarEnd, dialect: Dialect) -> Chat:
 
 @pytest.mark.parametrize("case", POSSIBLE, ids=str)
 async def test_a_failure_keeps_what_came_and_says_what_helps(program: Program, far: FarEnd, case: Case) -> None:
+    tool = ScriptedTool("look")
+    program.tools.append(tool)
     chat = await chat_with(program, far, case.dialect)
     assert isinstance(case.answer, Answer)
-    far.play(case.answer, reply("The rest."))
+    far.play(*case.earlier, case.answer, reply("The rest."))
 
     assert Accepted() == await chat.send("What is it?")
     if case.kind is ErrorKind.CANCELLED:
@@ -187,22 +205,24 @@ async def test_a_failure_keeps_what_came_and_says_what_helps(program: Program, f
 
     if case.is_retried:
         await _assert_it_was_tried_again(program, chat, far, case)
-        return
-    assert len(far.requests) == 1, "nothing is sent again by itself"
-    assert chat.events(RetryScheduled) == []
-    _assert_what_is_on_disk(chat.rows(), case)
-    _assert_what_is_shown(chat.rows()[-1], case)
-    assert Accepted() == await chat.resume()
-    await chat.idle()
-    _assert_what_is_sent_next(chat.rows(), far.requests, case)
+    else:
+        assert len(far.requests) == case.step, "nothing is sent again by itself"
+        assert chat.events(RetryScheduled) == []
+        _assert_what_is_on_disk(chat.rows(), case)
+        _assert_what_is_shown(chat.rows()[-1], case)
+        assert Accepted() == await chat.resume()
+        await chat.idle()
+        _assert_what_is_sent_next(chat.rows(), far.requests, case)
     assert isinstance(await chat.resume(), Refused), "the turn is complete now"
+    assert [dict(asked) for asked in tool.asked] == case.calls_run, "no call runs twice, and no torn one ever"
+    _assert_the_steps_before_are_whole(chat.rows(), case)
 
 
 def _has_arrived(chat: Chat, case: Case) -> bool:
     """Whether what the far end has sent before it stalled is in Muntin."""
     match case.moment:
         case "before the first byte":
-            return True
+            return len(chat.events(ReplyStarted)) == case.step
         case "after text":
             return chat.streamed() == "Half a "
         case "inside tool arguments":
@@ -214,16 +234,26 @@ async def _assert_it_was_tried_again(program: Program, chat: Chat, far: FarEnd, 
     (retry,) = chat.events(RetryScheduled)
     assert retry.error_kind == case.kind
     assert program.clock.naps == [7.0 if case.kind is ErrorKind.RATE_LIMIT else 2.0]
-    first, second = far.requests
-    assert first.json == second.json, "the very same request"
+    *_, failed, again = far.requests
+    assert failed.json == again.json, "the very same request"
     assert [(row.role, row.text, row.flags) for row in chat.rows()] == [
         ("user", "What is it?", ()),
+        *[("assistant", "", ())] * (case.step - 1),
         ("assistant", "The rest.", ()),
     ]
 
 
+def _assert_the_steps_before_are_whole(rows: list[Row], case: Case) -> None:
+    steps = rows[1 : case.step]
+    parts = [part for row in steps for part in row.parts]
+    results = [(part.name, part.state, part.output) for part in parts if isinstance(part, ToolPart)]
+    assert results == [("look", "done", "seen")] * (case.step - 1)
+    assert [(row.flags, row.error) for row in steps] == [((), None)] * (case.step - 1)
+
+
 def _assert_what_is_on_disk(rows: list[Row], case: Case) -> None:
-    user, answer = rows
+    user, *_, answer = rows
+    assert len(rows) == 1 + case.step
     assert (user.text, user.flags) == ("What is it?", ())
     assert is_cut_off(answer)
     if case.kind is ErrorKind.CANCELLED:
@@ -239,7 +269,7 @@ def _assert_what_is_on_disk(rows: list[Row], case: Case) -> None:
         case "inside tool arguments":
             (call,) = answer.parts
             assert isinstance(call, ToolPart)
-            assert (call.name, call.input, call.state, call.output) == ("look", '{"path": "/a', "interrupted", None)
+            assert (call.name, call.input, call.state, call.output) == ("look", '{"path": "/b', "interrupted", None)
 
 
 def _assert_what_is_shown(answer: Row, case: Case) -> None:
@@ -259,15 +289,19 @@ def _assert_what_is_shown(answer: Row, case: Case) -> None:
 
 
 def _assert_what_is_sent_next(rows: list[Row], requests: list[Received], case: Case) -> None:
-    first, second = requests
+    *_, failed, again = requests
+    assert len(requests) == case.step + 1
+    before = [""] * (case.step - 1)
     if case.moment == "after text":
-        texts = _texts(second)
-        assert texts[:2] == ["What is it?", "Half a "]
-        assert "go on" in texts[2]
-        assert [row.text for row in rows if Flag.HIDDEN not in row.flags] == ["What is it?", "Half a ", "The rest."]
+        texts = _texts(again)
+        assert texts[0] == "What is it?"
+        assert texts[-2] == "Half a "
+        assert "go on" in texts[-1]
+        shown = [row.text for row in rows if Flag.HIDDEN not in row.flags]
+        assert shown == ["What is it?", *before, "Half a ", "The rest."]
     else:
-        assert first.json == second.json, "a torn call and an empty reply are never sent"
-        assert [row.role for row in rows] == ["user", "assistant", "assistant"]
+        assert failed.json == again.json, "a torn call and an empty reply are never sent"
+        assert [row.text for row in rows] == ["What is it?", *before, "", "The rest."]
 
 
 def _texts(request: Received) -> list[str]:
