@@ -253,20 +253,23 @@ class Chatting(RuleBasedStateMachine):
         self._do(self.program.manager.close(), settles=False)
         self._begin_again(self.program.root)
 
-    @rule(turns=st.integers(0, 60), text=st.sampled_from(["last words", ""]), kinds=st.lists(st.sampled_from(KINDS)))
-    def crash(self, turns: int, text: str, kinds: list[str]) -> None:
-        """Kill it a little after it was asked something; what was acknowledged by then must be there."""
+    @rule(turns=st.integers(0, 60), kinds=st.lists(st.sampled_from(KINDS), min_size=1, max_size=2), waits=st.booleans())
+    def crash(self, turns: int, kinds: list[str], *, waits: bool) -> None:
+        """Kill it a little after it was asked something, or once that has come to rest or stalls."""
         self.world.kinds = kinds
-        message = UserInput(next(self.ids), text)
-        if text:
-            asked = self.loop.create_task(self.program.manager.enqueue(self.session, message, When.AFTER_STEP))
+        message = UserInput(next(self.ids), "last words")
+        asked = self.loop.create_task(self.program.manager.enqueue(self.session, message, When.AFTER_STEP))
+        if waits:
+            self.loop.run_until_complete(asyncio.wait_for(asyncio.shield(asked), 20))
+            self._settle()
+        else:
             self.loop.run_until_complete(run_a_little(turns))
         self.pool.wait_until_idle()
         root = self.folder / f"life{next(self.lives)}"
         shutil.copytree(self.program.root, root)
         # What is acknowledged from here on was never shown to anybody.
-        if text and asked.done() and isinstance(asked.result(), Accepted):
-            self.said[message.id] = text
+        if asked.done() and isinstance(asked.result(), Accepted):
+            self.said[message.id] = message.text
         self._kill()
         self._begin_again(root)
 

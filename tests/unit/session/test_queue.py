@@ -1,10 +1,14 @@
 """Messages that wait: sent once, in order, and never lost. See context-windows.md, 12."""
 
+import asyncio
+from pathlib import Path
+
 import pytest
 
 from app.domain.errors import ErrorKind, ProviderError
 from app.domain.models import ModelCard
-from app.domain.queue import Pause, When
+from app.domain.queue import Pause, QueuedMessage, When
+from app.history.files import ChatFiles
 from app.session.inputs import (
     Accepted,
     EditQueued,
@@ -15,7 +19,7 @@ from app.session.inputs import (
     SendQueuedNow,
     UserInput,
 )
-from app.session.queue import MAX_MESSAGES
+from app.session.queue import MAX_MESSAGES, MessageQueue
 from app.tools.base import ToolOutcome
 from tests.fakes.disk import refusing
 from tests.fakes.scripted import Hold, ScriptedTool, calls, reply
@@ -300,6 +304,9 @@ async def test_a_message_that_can_not_be_sent_goes_on_waiting_and_says_why(progr
         await chat.idle()
     opened = await program.manager.open_chat(chat.session)
     assert "can't be" in opened.queue.reason
+    # It waits as any other.
+    (message,) = opened.queue.messages
+    assert await chat.change_queue(EditQueued(message.id, text="second")) is not None
 
     program.provider.play(reply("ok"))
     await chat.change_queue(GoOnWithQueue())
@@ -315,3 +322,31 @@ async def test_nothing_is_sent_by_a_chat_that_closes(program: Program, when: Whe
     await program.manager.close()
     assert chat.texts() == ["first", ""]
     assert chat.queued_on_disk() == ["second"]
+
+
+async def test_a_message_that_is_in_the_chat_already_is_not_said_again(program: Program) -> None:
+    chat, hold = await streaming(program)
+    (first,) = chat.rows()
+    outcome = await program.manager.enqueue(chat.session, UserInput(first.id, "first"), When.AFTER_TURN)
+    assert Accepted(is_queued=True) == outcome
+    await chat.queue("second")
+    program.provider.play(reply("ok"))
+    hold.release()
+    await until(lambda: chat.waiting == [])
+    await chat.idle()
+    assert chat.texts() == ["first", "first answer", "second", "ok"]
+
+
+async def test_a_message_that_is_sent_while_others_are_written_down_does_not_come_back(tmp_path: Path) -> None:
+    queue = MessageQueue(ChatFiles(tmp_path), lambda _view: None)
+    await queue.add(QueuedMessage("a", "a"))
+    await queue.add(QueuedMessage("b", "b"))
+    taken = await queue.take()
+    assert taken is not None
+
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(queue.change(EditQueued("b", text="b!")))
+        await asyncio.sleep(0)
+        queue.forget({taken.id})
+
+    assert [message.text for message in queue.view.messages] == ["b!"]
