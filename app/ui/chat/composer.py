@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from app.domain.text import is_blank
 from app.ui.chat.attachments_tray import AttachmentTray
@@ -24,6 +24,8 @@ if TYPE_CHECKING:  # Imported when they are first needed.
 
 MAX_COLUMN: Final = 784
 """Width in pixels of the column the transcript is set in, before any zoom."""
+_NARROW_PX: Final = 320
+"""Below this width, before any zoom, the buttons stand below the field."""
 
 
 class Composer(QWidget):
@@ -99,18 +101,20 @@ class Composer(QWidget):
         self.set_hint("")
 
     def _lay_out(self) -> None:
-        line = QHBoxLayout()
-        line.setSpacing(8)
-        line.addWidget(self.field, 1)
-        line.addWidget(self.folder_button, 0, Qt.AlignmentFlag.AlignBottom)
-        line.addWidget(self._attach_button, 0, Qt.AlignmentFlag.AlignBottom)
-        line.addWidget(self.buttons, 0, Qt.AlignmentFlag.AlignBottom)
+        self._row = QHBoxLayout()
+        self._row.addStretch(1)
+        for button in (self.folder_button, self._attach_button, self.buttons):
+            self._row.addWidget(button, 0, Qt.AlignmentFlag.AlignBottom)
+        self._line = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._line.setSpacing(8)
+        self._line.addWidget(self.field, 1)
+        self._line.addLayout(self._row)
         inner = QVBoxLayout(self._frame)
         inner.setContentsMargins(12, 8, 8, 8)
         inner.setSpacing(8)
         inner.addWidget(self.folder_chip, 0, Qt.AlignmentFlag.AlignLeft)
         inner.addWidget(self.tray)
-        inner.addLayout(line)
+        inner.addLayout(self._line)
         self._column = QWidget()
         stack = QVBoxLayout(self._column)
         stack.setContentsMargins(12, 0, 12, 8)
@@ -127,6 +131,8 @@ class Composer(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Draw the button in the colours of `theme`, and all of it with its zoom."""
         self._column.setMaximumWidth(theme.px(MAX_COLUMN))
+        self._narrow_px = theme.px(_NARROW_PX)
+        self._arrange()
         self.buttons.set_theme(theme)
         size = theme.px(18)
         self._attach_button.setFixedSize(theme.px(32), theme.px(32))
@@ -136,6 +142,17 @@ class Composer(QWidget):
         self.folder_button.set_theme(theme)
         self.tray.set_theme(theme)
         self._show_button()
+
+    def _arrange(self) -> None:
+        """Put the buttons below the field where they would leave it no room."""
+        is_narrow = self.width() < self._narrow_px
+        direction = QBoxLayout.Direction.TopToBottom if is_narrow else QBoxLayout.Direction.LeftToRight
+        self._line.setDirection(direction)
+        self._row.setSpacing(0 if is_narrow else 8)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
 
     def leave_right(self, width: int) -> None:
         """Leave `width` pixels free at the right, so that the field stands below the transcript's column."""

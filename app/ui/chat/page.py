@@ -39,6 +39,7 @@ SCROLL_BAR_PX: Final = 12
 
 _MODEL_SHARE: Final = 0.45
 _PROFILE_SHARE: Final = 0.2
+_LEAST_CONTENT_PX: Final = 48
 _NARROW_LETTERS: Final = 72
 """Width in average letters below which the profile is an icon."""
 
@@ -84,6 +85,8 @@ class ChatPage(QWidget):
         self._header.history_button.clicked.connect(self.history_toggled)
         self._header.model.clicked.connect(self.model_pressed)
         content = self._content = QWidget()
+        # Where all is large and the window small, the field and its buttons stay whole.
+        content.setMinimumHeight(_LEAST_CONTENT_PX)
         self._stack = QStackedLayout(content)
         # Nothing is shown until it is known what.
         self._stack.addWidget(QWidget())

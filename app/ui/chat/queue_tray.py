@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.domain.queue import Pause, QueueView
 from app.ui.chat.composer import MAX_COLUMN
@@ -15,6 +16,9 @@ from app.ui.theme import Theme
 
 if TYPE_CHECKING:
     from app.ui.chat.queue_tray_model import Describe
+
+_NARROW_PX: Final = 280
+"""Below this width, before any zoom, the button stands below the words."""
 
 
 class QueueTray(QWidget):
@@ -48,10 +52,10 @@ class QueueTray(QWidget):
         self.hide()
 
     def _lay_out(self) -> None:
-        line = QHBoxLayout(self._pause_line)
-        line.setContentsMargins(10, 4, 4, 0)
-        line.addWidget(self._pause_text, 1)
-        line.addWidget(self.go_on, 0, Qt.AlignmentFlag.AlignTop)
+        self._pause_layout = QBoxLayout(QBoxLayout.Direction.LeftToRight, self._pause_line)
+        self._pause_layout.setContentsMargins(10, 4, 4, 0)
+        self._pause_layout.addWidget(self._pause_text, 1)
+        self._pause_layout.addWidget(self.go_on, 0, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
         inner = QVBoxLayout(self._frame)
         inner.setContentsMargins(2, 2, 2, 2)
         inner.setSpacing(0)
@@ -69,6 +73,7 @@ class QueueTray(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Draw in the colours of `theme`, and with its zoom."""
+        self._narrow_px = theme.px(_NARROW_PX)
         self._column.setMaximumWidth(theme.px(MAX_COLUMN))
         self.list.set_theme(theme)
 
@@ -77,6 +82,12 @@ class QueueTray(QWidget):
         layout = self.layout()
         assert layout is not None
         layout.setContentsMargins(0, 0, width, 0)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        is_narrow = event.size().width() < self._narrow_px
+        direction = QBoxLayout.Direction.TopToBottom if is_narrow else QBoxLayout.Direction.LeftToRight
+        self._pause_layout.setDirection(direction)
 
     def show_queue(self, queue: QueueView, describe: Describe) -> None:
         """Show what waits now; `describe` says with what a message is answered if that is nothing usual."""

@@ -122,8 +122,7 @@ class QueueController(QObject):
         edit = self._edit
         if edit is not None and not edit.is_saving and self._find(edit.message.id) is None:
             self._keep_late_edit(edit)
-        if self._settings is None and any(self._differs(message) for message in queue.messages):
-            self._tasks.spawn(self._load_settings(), name="load profiles for the queue")
+        self._load_profiles()
         self.changed.emit()
 
     def show_chat(self, chat: ChatSummary) -> None:
@@ -131,6 +130,7 @@ class QueueController(QObject):
         self._chat = chat
         if self._queue.messages:
             self._page.queue_tray.show_queue(self._queue, self._describe)
+            self._load_profiles()
 
     def set_changeable(self, *, on: bool) -> None:
         """Say whether anything of the chat may be changed here."""
@@ -378,11 +378,11 @@ class QueueController(QObject):
         is_changed = self._is_changed(edit)
         self._end_edit(edit)
         if not is_changed:
-            self._composer.set_hint(self.tr("The message was sent before you changed it."))
+            self.failed.emit(self.tr("The message was sent before you changed it."))
             return
         self._put_into_composer(written)
-        self._composer.set_hint(
-            self.tr("The message was sent before the change was saved. What you wrote is kept here as a new text.")
+        self.failed.emit(
+            self.tr("The message was sent before the change was saved. What you wrote is kept below as a new text.")
         )
 
     def _is_changed(self, edit: _Edit) -> bool:
@@ -403,6 +403,8 @@ class QueueController(QObject):
 
     def _describe(self, message: QueuedMessage) -> str:
         """Say with what a message is answered, as far as the chat has something else now."""
+        from app.ui.level_wording import level_name
+
         chat = self._chat
         if chat is None:
             return ""
@@ -412,12 +414,15 @@ class QueueController(QObject):
         profile = self._profile_name(message.profile)
         if profile and profile != self._profile_name(chat.profile):
             said.append(self.tr("as {profile}").format(profile=profile))
-        if message.level and message.level != chat.level:
-            said.append(self.tr("thinking: {level}").format(level=message.level))
+        if message.level != chat.level:
+            said.append(self.tr("thinking: {level}").format(level=level_name(message.level)))
         return " · ".join(said)
 
-    def _differs(self, message: QueuedMessage) -> bool:
-        return self._chat is not None and message.profile != self._chat.profile
+    def _load_profiles(self) -> None:
+        """Learn the names of profiles as soon as one is to be named."""
+        profile = self._chat.profile if self._chat is not None else ""
+        if self._settings is None and any(message.profile != profile for message in self._queue.messages):
+            self._tasks.spawn(self._load_settings(), name="load profiles for the queue")
 
     def _profile_name(self, profile_id: str) -> str:
         from app.settings.profiles import find_profile

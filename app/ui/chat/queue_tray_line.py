@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
-from PySide6.QtWidgets import QGridLayout, QLabel, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
 from app.domain.queue import QueuedMessage, When
 from app.ui.chat.one_line import OneLine
@@ -36,6 +36,8 @@ class Wish(Enum):
 WHENS: Final = {Wish.AFTER_STEP: When.AFTER_STEP, Wish.AFTER_TURN: When.AFTER_TURN}
 _BUTTONS: Final = {Wish.SEND: "arrow-up", Wish.EDIT: "pencil", Wish.REMOVE: "x"}
 _MORE: Final = "ellipsis"
+_NOTES_PX: Final = 260
+"""Most width of what is said beside a text, before any zoom."""
 
 
 class QueueLine(QWidget):
@@ -51,20 +53,20 @@ class QueueLine(QWidget):
         self._is_narrow: bool | None = None
         self._may_change = True
         self._text = OneLine()
-        self._files = _quiet_label()
-        self._with = OneLine()
-        self._with.setObjectName("mutedText")
-        self._moment_words = _quiet_label()
+        self._notes = OneLine()
+        self._notes.setObjectName("mutedText")
+        self._moment_words = QLabel()
+        self._moment_words.setTextFormat(Qt.TextFormat.PlainText)
+        self._moment_words.setObjectName("mutedText")
         self.moment = self._make_button("", "queueMoment")
         self.moment.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.moment.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.moment.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+        self.moment.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
         self.buttons = {wish: self._make_button(name, "remove") for wish, name in wish_names().items()}
         for wish, button in self.buttons.items():
             button.clicked.connect(lambda _on=False, wish=wish: self.wished.emit(self._id, wish))
         self.more = self._make_button(_tr("More"), "remove")
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        for child in (self._text, self._files, self._with, self._moment_words):
+        for child in (self._text, self._notes, self._moment_words):
             child.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._grid = QGridLayout(self)
         self._grid.setVerticalSpacing(0)
@@ -82,14 +84,11 @@ class QueueLine(QWidget):
         """Show the message as it is now."""
         text = self._model.text_of(message)
         self._text.setText(text)
-        files = self._model.files_words(message)
-        self._files.setText(files)
-        self._files.setVisible(bool(files) and bool(message.text.strip()))
-        self._with.setText(self._model.describe(message))
-        self._with.setVisible(bool(self._model.describe(message)))
+        files = self._model.files_words(message) if message.text.strip() else ""
+        self._notes.setText(" · ".join(words for words in (files, self._model.describe(message)) if words))
         when = self._model.when_words(message.when)
         self._moment_words.setText(when)
-        self.moment.setText(when)
+        self.moment.setText(f"{when} ▾")
         self.moment.setAccessibleName(_tr("Sent {when}: {text}").format(when=when, text=text))
         self.moment.setMenu(_fresh(self.moment, moment_menu(self, message, self._wish)))
         self.moment.setToolTip(plain_tooltip(_tr("When it is sent")))
@@ -114,6 +113,7 @@ class QueueLine(QWidget):
             self._grid.takeAt(at)
         for column in range(8):
             self._grid.setColumnStretch(column, 0)
+        self._grid.setHorizontalSpacing(self._narrow_gap if on else self._wide_gap)
         if on:
             self._lay_out_narrow()
         else:
@@ -123,23 +123,22 @@ class QueueLine(QWidget):
     def _lay_out_wide(self) -> None:
         middle = Qt.AlignmentFlag.AlignVCenter
         self._grid.addWidget(self._text, 0, 0)
-        self._grid.addWidget(self._files, 0, 1, middle)
-        self._grid.addWidget(self._with, 0, 2)
-        self._grid.addWidget(self._moment_words, 0, 3, middle)
-        self._grid.addWidget(self.moment, 0, 3, middle)
-        for column, button in enumerate(self.buttons.values(), start=4):
+        self._notes.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
+        self._grid.addWidget(self._notes, 0, 1)
+        self._grid.addWidget(self._moment_words, 0, 2, middle)
+        self._grid.addWidget(self.moment, 0, 2, middle)
+        for column, button in enumerate(self.buttons.values(), start=3):
             self._grid.addWidget(button, 0, column, middle)
-        self._grid.setColumnStretch(0, 3)
-        self._grid.setColumnStretch(2, 1 if self._with.isVisibleTo(self) else 0)
+        self._grid.setColumnStretch(0, 1)
 
     def _lay_out_narrow(self) -> None:
-        self._grid.addWidget(self._text, 0, 0, 1, 3, Qt.AlignmentFlag.AlignBottom)
-        self._grid.addWidget(self._moment_words, 1, 0, Qt.AlignmentFlag.AlignTop)
-        self._grid.addWidget(self.moment, 1, 0, Qt.AlignmentFlag.AlignTop)
-        self._grid.addWidget(self._files, 1, 1, Qt.AlignmentFlag.AlignTop)
-        self._grid.addWidget(self._with, 1, 2, Qt.AlignmentFlag.AlignTop)
-        self._grid.addWidget(self.more, 0, 3, 2, 1, Qt.AlignmentFlag.AlignVCenter)
-        self._grid.setColumnStretch(2, 1)
+        self._notes.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._grid.addWidget(self._text, 0, 0, 1, 2)
+        self._grid.addWidget(self._moment_words, 1, 0)
+        self._grid.addWidget(self.moment, 1, 0)
+        self._grid.addWidget(self._notes, 1, 1)
+        self._grid.addWidget(self.more, 0, 2, 2, 1, Qt.AlignmentFlag.AlignVCenter)
+        self._grid.setColumnStretch(1, 1)
 
     def _show_controls(self) -> None:
         for button in self.buttons.values():
@@ -151,15 +150,15 @@ class QueueLine(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Draw in the colours of `theme`, and with its zoom."""
         self._grid.setContentsMargins(theme.px(10), theme.px(2), theme.px(4), theme.px(2))
-        self._grid.setHorizontalSpacing(theme.px(6))
+        self._wide_gap, self._narrow_gap = theme.px(6), theme.px(2)
+        self._grid.setHorizontalSpacing(self._narrow_gap if self._is_narrow else self._wide_gap)
+        self._notes.setMaximumWidth(theme.px(_NOTES_PX))
         size = theme.px(14)
         icons = {**{self.buttons[wish]: icon for wish, icon in _BUTTONS.items()}, self.more: _MORE}
         for button, icon in icons.items():
             button.setIcon(tinted_icon(icon, theme.muted, size=size))
             button.setIconSize(QSize(size, size))
             button.setFixedSize(theme.px(24), theme.px(24))
-        self.moment.setIcon(tinted_icon("chevron-down", theme.muted, size=theme.px(12)))
-        self.moment.setIconSize(QSize(theme.px(12), theme.px(12)))
 
     def _wish(self, wish: Wish) -> None:
         self.wished.emit(self._id, wish)
@@ -220,13 +219,6 @@ def _fresh(button: QToolButton, menu: QMenu) -> QMenu:
     if before is not None:
         before.deleteLater()
     return menu
-
-
-def _quiet_label() -> QLabel:
-    label = QLabel()
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setObjectName("mutedText")
-    return label
 
 
 def _tr(text: str) -> str:

@@ -130,7 +130,7 @@ class QueueList(QListView):
             return
         line = self.line_height()
         most = max(1, min(_MOST_LINES, int(self._page_height * _MOST_HEIGHT) // line))
-        self.setFixedHeight(min(count, most) * line + (line // 3 if count > most else 0))
+        self.setFixedHeight(min(count, most) * line + (line // 2 if count > most > 1 else 0))
 
     def line_height(self) -> int:
         """Return the height of a message in pixels."""
