@@ -137,14 +137,15 @@ class Turns:
 
     def _as_queued(self, message: UserInput, when: When) -> QueuedMessage:
         meta = self._state.meta
+        choices = message.choices or Choices(meta.model, meta.level, meta.profile)
         return QueuedMessage(
             id=message.id,
             text=message.text,
             attachments=message.attachments,
             when=when,
-            model=meta.model,
-            level=meta.level,
-            profile=meta.profile,
+            model=choices.model,
+            level=choices.level,
+            profile=choices.profile,
         )
 
     # One after another

@@ -11,6 +11,7 @@ from app.domain.queue import Pause, QueuedMessage, When
 from app.history.files import ChatFiles
 from app.session.inputs import (
     Accepted,
+    Choices,
     EditQueued,
     GoOnWithQueue,
     MoveQueued,
@@ -114,6 +115,18 @@ async def test_it_keeps_the_model_of_its_queueing(program: Program) -> None:
     await chat.idle()
     await chat.say("third")
     assert [request.model for request in program.provider.requests] == ["model", "model", "other"]
+
+
+async def test_a_message_that_is_queued_again_keeps_the_model_it_had(program: Program) -> None:
+    program.provider.more = [ModelCard(id="other", provider="scripted", name="Other", limit=None, max_output=None)]
+    await program.restart()
+    chat, hold = await streaming(program)
+    message = UserInput(program.new_id(), "second", choices=Choices("scripted/other"))
+    assert await program.manager.enqueue(chat.session, message, When.AFTER_TURN) == Accepted(is_queued=True)
+    program.provider.play(reply("ok"))
+    hold.release()
+    await chat.idle()
+    assert [request.model for request in program.provider.requests] == ["model", "other"]
 
 
 async def test_stop_lets_the_others_wait_until_a_turn_has_ended_well(program: Program) -> None:
