@@ -194,8 +194,8 @@ class Chat:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Wait for a condition, at most 5 s."""
-    async with asyncio.timeout(5):
+    """Wait for a condition, at most 20 s: a vendor's library loads slowly on a busy machine."""
+    async with asyncio.timeout(20):
         while not condition():  # noqa: ASYNC110 - the condition may be a file
             await asyncio.sleep(0.001)
 

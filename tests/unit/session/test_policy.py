@@ -1,11 +1,14 @@
 """Who answers a turn, what that one is told before the chat, and which calls are let through."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from app.budget.tokens import TokenCounter
 from app.domain.errors import StorageError
 from app.domain.events import ToolStarted
 from app.domain.models import Abilities, ModelCard, ThinkingLevel
@@ -13,11 +16,14 @@ from app.domain.rows import RequestInfo
 from app.domain.tool_names import EDIT_FILE, LIST_FILES, MEMORY, READ_FILE, SEARCH_FILES, WRITE_FILE
 from app.domain.windows import SESSION_HISTORY
 from app.history.files import ChatFiles
+from app.providers.practice.provider import PracticeProvider
 from app.session.inputs import Accepted, Choices, Refused, UserInput
-from app.settings.schema import Agents, Experiments, Profile, Rule, Settings
+from app.settings.schema import Agents, Dialect, Endpoint, Experiments, Profile, Rule, Settings
 from app.tools.base import ToolOutcome
 from app.tools.runner import READS_ONLY
 from tests.fakes.connections import make_manager
+from tests.fakes.farend import FarEnd
+from tests.fakes.farend import reply as farend_reply
 from tests.fakes.scripted import Hold, ScriptedTool, calls, reply
 from tests.unit.session.calling import chat_with, told
 from tests.unit.session.conftest import Chat, Program
@@ -345,3 +351,47 @@ async def test_a_message_is_answered_with_what_was_chosen_for_it(program: Progra
         RequestInfo(provider="scripted", model="thinker", thinking_level="low", profile="own"),
         RequestInfo(provider="scripted", model="model", profile="reader"),
     ]
+
+
+# The same on the wire
+
+FAR_END: dict[Dialect, Callable[[Mapping[str, Any]], object]] = {
+    "anthropic": lambda body: body["system"][0]["text"],
+    "responses": lambda body: body["instructions"],
+    "chat": lambda body: body["messages"][0]["content"],
+}
+
+
+@pytest.mark.parametrize("dialect", FAR_END)
+async def test_every_vendor_is_told_first_who_it_is(program: Program, dialect: Dialect) -> None:
+    program.settings = Settings(agents=own(instructions="Be brief."))
+    async with FarEnd() as far:
+        base_url = far.url if dialect == "anthropic" else f"{far.url}/v1"
+        endpoint = Endpoint(id="far", name="Far end", dialect=dialect, base_url=base_url, needs_key=False)
+        await program.manager.connections.change(
+            lambda settings: settings.model_copy(update={"endpoints": (endpoint,)})
+        )
+        chat = await chat_as(program, "own")
+        await program.manager.set_model(chat.session, "far/model-one")
+        far.play(farend_reply("ok"))
+        assert await chat.say("hi") == Accepted()
+        assert FAR_END[dialect](far.requests[0].json) == "Be brief."
+
+
+async def test_practice_counts_what_it_is_told_first(program: Program) -> None:
+    practice = PracticeProvider(TokenCounter(), words_per_second=math.inf)
+    program.settings = Settings(agents=own(instructions="Be brief. " * 50))
+    await program.manager.close()
+    program.manager = make_manager(program.env(), program.library, [practice])
+    counts: list[int] = []
+    for profile in ("", "own"):
+        summary = await program.manager.create_chat("practice/practice")
+        await program.manager.open_chat(summary.id)
+        chat = Chat(program, summary.id)
+        await program.manager.set_profile(chat.session, profile)
+        await chat.say("help")
+        usage = chat.rows()[-1].usage
+        assert usage is not None
+        assert usage.input is not None
+        counts.append(usage.input)
+    assert counts[1] > counts[0] + 100
