@@ -13,7 +13,7 @@ from app.aio import run_blocking
 from app.domain.events import Emit, MemoriesChanged
 from app.domain.memories import MemoryConflict, MemoryListing, MemoryScope, MemoryText, RemovedMemory
 from app.history.library import Library
-from app.memory.faults import MemoryChanged, MemoryFault
+from app.memory.faults import MemoryChanged, MemoryFault, NoSuchMemory
 from app.memory.memories import Memories, global_store
 from app.memory.notes import has_notes
 from app.memory.paths import MemoryPath, parse_file_path
@@ -40,9 +40,12 @@ class MemoryEditor:
 
         return await run_blocking(read)
 
-    async def read(self, session: str, path: str) -> MemoryText:
-        """Return a memory and its version."""
-        return await self._at(session, path, lambda store, place: store.read(place))
+    async def read(self, session: str, path: str) -> MemoryText | None:
+        """Return a memory and its version, None if it is gone."""
+        try:
+            return await self._at(session, path, lambda store, place: store.read(place))
+        except NoSuchMemory:
+            return None
 
     async def save(self, session: str, path: str, text: str, *, version: str) -> MemoryText | MemoryConflict:
         """Give a memory a new text, if `version` is there still; else return what is there now.

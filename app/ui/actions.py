@@ -54,6 +54,7 @@ class Actions:
     find_chats: QAction
     show_chats: QAction
     show_history: QAction
+    show_memory: QAction
     next_pane: QAction
     zoom_in: QAction
     zoom_out: QAction
@@ -107,6 +108,7 @@ def make_actions(window: QMainWindow) -> Actions:
         find_chats=action(_tr("Search c&hats"), "Ctrl+K"),
         show_chats=action(_tr("&List of chats"), "F9"),
         show_history=action(_tr("&History"), "Ctrl+H"),
+        show_memory=action(_tr("&Memory"), "Ctrl+Shift+M"),
         next_pane=action(_tr("&Next pane"), "F6"),
         zoom_in=action(_tr("Zoom &in"), Keys.ZoomIn),
         zoom_out=action(_tr("Zoom &out"), Keys.ZoomOut),
@@ -127,6 +129,7 @@ def make_actions(window: QMainWindow) -> Actions:
         answer.setAutoRepeat(False)
     actions.show_chats.setCheckable(True)
     actions.show_history.setCheckable(True)
+    actions.show_memory.setCheckable(True)
     # The plus of many keyboards needs Shift.
     actions.zoom_in.setShortcuts([*QKeySequence.keyBindings(Keys.ZoomIn), QKeySequence("Ctrl+=")])
     _make_menus(window, actions)
@@ -173,7 +176,7 @@ def _make_menus(window: QMainWindow, actions: Actions) -> None:
     chat.addSeparator()
     chat.addActions([actions.allow, actions.allow_always, actions.deny])
     view = bar.addMenu(_tr("&View"))
-    view.addActions([actions.show_chats, actions.show_history, actions.next_pane])
+    view.addActions([actions.show_chats, actions.show_history, actions.show_memory, actions.next_pane])
     view.addSeparator()
     view.addActions([actions.zoom_in, actions.zoom_out, actions.reset_zoom])
     bar.addMenu(_tr("&Help")).addAction(actions.about)

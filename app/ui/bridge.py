@@ -304,8 +304,8 @@ class Bridge(QObject):
         """Return the memories of all chats and of `session`, by scope; only the former for an empty id."""
         return await self._remember(lambda memory: memory.listings(session))
 
-    async def read_memory(self, session: str, path: str) -> MemoryText:
-        """Return a memory and its version."""
+    async def read_memory(self, session: str, path: str) -> MemoryText | None:
+        """Return a memory and its version, None if it is gone."""
         return await self._remember(lambda memory: memory.read(session, path))
 
     async def save_memory(self, session: str, path: str, text: str, *, version: str) -> MemoryText | MemoryConflict:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -48,6 +49,7 @@ if TYPE_CHECKING:  # Made when it is first opened.
     from app.ui.chat.slash_commands import TypedCommand
     from app.ui.chat_search import ChatSearch
     from app.ui.history.panel import HistoryPanel
+    from app.ui.memory.panel import MemoryPanel
     from app.ui.picker.panel import ModelPicker
     from app.ui.settings.window import SettingsWindow
     from app.ui.typed_commands import TypedCommands
@@ -91,6 +93,7 @@ class MainWindow(QMainWindow):
         self._chat_search: ChatSearch | None = None
         self._commands: TypedCommands | None = None
         self.history: HistoryPanel | None = None
+        self.memory: MemoryPanel | None = None
         self.panes = Panes(self.panel, self.page, self._state, theme.zoom)
         self.setCentralWidget(self.panes)
         self.toast = Toast(self, lambda: self.page.composer.height() if self.page.isVisible() else 0)
@@ -139,6 +142,8 @@ class MainWindow(QMainWindow):
             self.controller.save_draft()
             # A file that is still being read goes right into the draft on disk.
             self.controller.files.leave()
+            if self.memory is not None:
+                self._tasks.spawn(self.memory.keep_unsaved(), name="keep a memory")
             if self._find is not None:
                 self._find.close_bar()
             if self._settings is not None:
@@ -174,7 +179,9 @@ class MainWindow(QMainWindow):
             self.controller.close()
         if self.history is not None:
             self.history.show_chat(session)
-        self._reopen_history()
+        if self.memory is not None:
+            self.memory.show_chat(session)
+        self._reopen_sides()
 
     def show_message(self, session: str, row_id: str, offset: int) -> None:
         """Open a chat at one message, whose row begins `offset` bytes into the history of the chat."""
@@ -275,6 +282,8 @@ class MainWindow(QMainWindow):
                 self._settings_changed()
                 continue
             if isinstance(event, MemoriesChanged):
+                if self.memory is not None:
+                    self.memory.note_change(event.session)
                 continue
             self._live.hear(event)
             self.chats.hear(event)
@@ -415,7 +424,7 @@ class MainWindow(QMainWindow):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.panes.fit(self.width(), self.appearance.theme.zoom)
-        self._reopen_history()
+        self._reopen_sides()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -425,6 +434,8 @@ class MainWindow(QMainWindow):
             self.page.composer.field.setFocus()
         if self.chats.open_session:
             self.chats.refresh()
+        if self.memory is not None:
+            self.memory.refresh()
 
     def _connect(self) -> None:
         actions = self.actions_
@@ -506,6 +517,7 @@ class MainWindow(QMainWindow):
         actions.find_previous.triggered.connect(lambda: self._find_further(-1))
         actions.show_chats.triggered.connect(self._toggle_chats)
         actions.show_history.triggered.connect(self._toggle_history)
+        actions.show_memory.triggered.connect(self._toggle_memory)
         actions.next_pane.triggered.connect(self._focus_next_pane)
         self.page.panel_toggled.connect(self._toggle_chats)
         self.page.history_toggled.connect(self._toggle_history)
@@ -608,11 +620,48 @@ class MainWindow(QMainWindow):
         self.panes.show_history(on=True)
         return history
 
-    def _reopen_history(self) -> None:
-        """Show the history if it was open last time, once there is a chat and room for it."""
-        wanted = self._state.history_is_shown and not self.panes.is_narrow
-        if wanted and self.history is None and self.chats.open_session:
+    def _reopen_sides(self) -> None:
+        """Show what was open at the right last time, once there is a chat and room for it."""
+        if self.panes.is_narrow or not self.chats.open_session:
+            return
+        if self._state.history_is_shown and self.history is None:
             self.show_history()
+        if self._state.memory_is_shown and self.memory is None:
+            self.show_memory()
+
+    @Slot()
+    def _toggle_memory(self) -> None:
+        if self.panes.shows_memory:
+            self._close_memory()
+        else:
+            QTimer.singleShot(0, self, self._open_memory)
+
+    @Slot()
+    def _open_memory(self) -> None:
+        self.show_memory().take_focus()
+
+    @Slot()
+    def _close_memory(self) -> None:
+        self.panes.show_memory(on=False)
+        self.page.composer.field.setFocus()
+
+    def show_memory(self) -> MemoryPanel:
+        """Show what models keep, beside the chat."""
+        from app.ui.memory.panel import MemoryPanel
+
+        if self.memory is None:
+            memory = self.memory = MemoryPanel(self._bridge, self._tasks, self.appearance.theme)
+            memory.told.connect(self.toast.show_message)
+            memory.undo_offered.connect(self._offer_memory_undo)
+            memory.closed.connect(self._close_memory)
+            memory.show_chat(self.chats.open_session)
+            self.panes.add_memory(memory)
+        self.panes.show_memory(on=True)
+        return self.memory
+
+    @Slot(str, object)
+    def _offer_memory_undo(self, text: str, undo: Callable[[], None]) -> None:
+        self.toast.show_message(text, button=self.tr("Undo"), action=undo)
 
     def _make_history(self) -> HistoryPanel:
         from app.ui.history.on_screen import OnScreen
@@ -652,6 +701,7 @@ class MainWindow(QMainWindow):
     def _tell_panes(self) -> None:
         self.actions_.show_chats.setChecked(self.panes.shows_chats)
         self.actions_.show_history.setChecked(self.panes.shows_history)
+        self.actions_.show_memory.setChecked(self.panes.shows_memory)
 
     @Slot()
     def _focus_next_pane(self) -> None:
@@ -662,6 +712,8 @@ class MainWindow(QMainWindow):
         stops.append(self.page.composer.field)
         if self.history is not None:
             stops += self.history.focus_stops()
+        if self.memory is not None:
+            stops += self.memory.focus_stops()
         self.panes.focus_next([*stops, self.toast.button])
 
     @Slot(str)
@@ -731,6 +783,8 @@ class MainWindow(QMainWindow):
             self._picker.set_theme(theme)
         if self.history is not None:
             self.history.set_theme(theme)
+        if self.memory is not None:
+            self.memory.set_theme(theme)
         self.panes.fit(self.width(), theme.zoom)
 
     def _tint_menu_sign(self) -> None:

@@ -20,6 +20,8 @@ class WindowState:
     panel_is_shown: bool = True
     history_width: int = 340
     history_is_shown: bool = False
+    memory_width: int = 340
+    memory_is_shown: bool = False
     chat: str = ""
 
 

@@ -1,0 +1,102 @@
+"""What can be done with a memory besides editing it: make, rename, pin, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from functools import partial
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QInputDialog, QWidget
+
+from app.aio import TaskSet
+from app.domain.errors import KnownError
+from app.domain.memories import MemoryEntry, MemoryScope, RemovedMemory
+from app.ui.bridge import Bridge
+
+
+class MemoryCommands(QObject):
+    """Does what a menu or a key of the panel asks for; tells how it went."""
+
+    told = Signal(str)
+    """A sentence for people about what could not be done."""
+    undo_offered = Signal(str, object)
+    """A sentence about what was done, and what undoes it."""
+    created = Signal(str, str)
+    """Chat and path of a new memory."""
+    renamed = Signal(str, str)
+    """Paths before and after."""
+    deleted = Signal(str)
+
+    def __init__(self, bridge: Bridge, tasks: TaskSet, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._tasks = tasks
+        self._host = parent
+
+    def ask_for_new(self, session: str, scope: MemoryScope) -> QInputDialog:
+        """Ask for a name, without waiting, and make a memory of it."""
+        title = (
+            self.tr("New memory for all chats") if scope is MemoryScope.GLOBAL else self.tr("New memory for this chat")
+        )
+        return self._ask(title, "", lambda name: self._run(self._create(session, scope, name)))
+
+    def ask_to_rename(self, session: str, entry: MemoryEntry) -> QInputDialog:
+        """Ask for another name, without waiting."""
+        return self._ask(
+            self.tr("Rename a memory"), entry.name, lambda name: self._run(self._rename(session, entry, name))
+        )
+
+    def pin(self, session: str, entry: MemoryEntry, *, on: bool) -> None:
+        """Put a memory before the others, or let it be one of them."""
+        self._run(self._bridge.pin_memory(session, entry.path, on=on))
+
+    def delete(self, session: str, entry: MemoryEntry) -> None:
+        """Delete a memory and offer to undo it."""
+        self._run(self._delete(session, entry))
+
+    def _ask(self, title: str, name: str, use: Callable[[str], None]) -> QInputDialog:
+        dialog = QInputDialog(self._host)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setWindowTitle(title)
+        dialog.setLabelText(self.tr("Name:"))
+        dialog.setTextValue(name)
+        dialog.textValueSelected.connect(use)
+        dialog.open()
+        return dialog
+
+    def _run(self, work: Coroutine[object, object, None]) -> None:
+        self._tasks.spawn(self._tell_faults(work), name="change a memory")
+
+    async def _tell_faults(self, work: Coroutine[object, object, None]) -> None:
+        try:
+            await work
+        except KnownError as error:
+            self.told.emit(str(error))
+
+    async def _create(self, session: str, scope: MemoryScope, name: str) -> None:
+        name = name.strip()
+        if not name:
+            return
+        made = await self._bridge.create_memory(session, f"/memories/{scope}/{_with_ending(name)}")
+        self.created.emit(session, made.path)
+
+    async def _rename(self, session: str, entry: MemoryEntry, name: str) -> None:
+        name = name.strip()
+        if not name or name == entry.name:
+            return
+        renamed = await self._bridge.rename_memory(session, entry.path, f"/memories/{entry.scope}/{name}")
+        self.renamed.emit(entry.path, renamed)
+
+    async def _delete(self, session: str, entry: MemoryEntry) -> None:
+        removed = await self._bridge.delete_memory(session, entry.path)
+        self.deleted.emit(entry.path)
+        words = self.tr("“{name}” is deleted.").format(name=entry.name)
+        self.undo_offered.emit(words, partial(self._undo, session, removed))
+
+    def _undo(self, session: str, removed: RemovedMemory) -> None:
+        self._run(self._bridge.put_back_memory(session, removed))
+
+
+def _with_ending(name: str) -> str:
+    """A name without an ending is one of a plain text."""
+    return name if "." in name.rsplit("/", 1)[-1] else f"{name}.md"
