@@ -54,11 +54,21 @@ def report_on(call: ToolPart) -> str:
 
 def quoted(output: object) -> str:
     """Return the beginning of a result as a block of code, and how long the whole is."""
-    text = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False, indent=2)
+    text = text_of(output)
+    size = f"It has {len(text):,} characters" + (", beginning with:" if len(text) > SHOWN_CHARS else ":")
+    return f"{size}\n\n{fenced(text)}"
+
+
+def text_of(output: object) -> str:
+    """Return a result as it can be read."""
+    return output if isinstance(output, str) else json.dumps(output, ensure_ascii=False, indent=2)
+
+
+def fenced(text: str) -> str:
+    """Return the beginning of a text as a block of code."""
     shown = text[:SHOWN_CHARS]
     fence = "`" * max(3, 1 + max((len(ticks) for ticks in re.findall(r"`+", shown)), default=0))
-    size = f"It has {len(text):,} characters" + (", beginning with:" if len(shown) < len(text) else ":")
-    return f"{size}\n\n{fence}\n{shown}\n{fence}"
+    return f"{fence}\n{shown}\n{fence}"
 
 
 def shown_tool(tool: ToolSpec) -> str:

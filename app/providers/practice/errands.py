@@ -13,13 +13,14 @@ from app.domain.memories import NOTES_PATH
 from app.domain.rows import ToolPart
 from app.domain.tool_names import EDIT_FILE, LIST_FILES, MEMORY, READ_FILE, SEARCH_FILES, WRITE_FILE
 from app.domain.windows import SESSION_HISTORY
-from app.providers.practice.calls import PlannedCall, quoted, report_on
+from app.providers.practice.calls import SHOWN_CHARS, PlannedCall, fenced, report_on, text_of
 
 Made = Sequence[Sequence[ToolPart]]
 """The calls of a turn so far, reply by reply."""
 _FOLDER_TOOLS: Final = (LIST_FILES, READ_FILE, SEARCH_FILES, WRITE_FILE, EDIT_FILE)
 _ATTACH: Final = "Attach a folder first: I can see no files before that."
 _NOT_ALLOWED: Final = "This chat's profile does not let me use `{tool}`. Choose another one, Assistant for example."
+_NOTES_FOLDER: Final = NOTES_PATH.rpartition("/")[0]
 _MOST_FILES: Final = 8
 """Of one `read`."""
 
@@ -44,12 +45,16 @@ class Errand:
 
     def report(self, made: Made) -> str:
         """Return what came of the last calls."""
-        return "\n\n".join(
-            f"{self.done} {quoted(call.output)}"
-            if call.state == "done" and call.output is not None
-            else report_on(call)
-            for call in made[-1]
-        )
+        return "\n\n".join(map(self._report_on, made[-1]))
+
+    def _report_on(self, call: ToolPart) -> str:
+        text = text_of(call.output)
+        if call.state == "done" and call.output is not None:
+            size = f" Here are the first {SHOWN_CHARS} of {len(text):,} characters." if len(text) > SHOWN_CHARS else ""
+            return f"{self.done}{size}\n\n{fenced(text)}"
+        if call.state == "failed" and call.output is not None:
+            return f"That did not work.\n\n{fenced(text)}"
+        return report_on(call)
 
 
 def plan_errand(message: str) -> Errand | None:
@@ -116,13 +121,14 @@ def _recall(found: re.Match[str]) -> Errand:
 
 def _loop(found: re.Match[str]) -> Errand:
     count = int(found["count"]) if found["count"] else None
-    look = _call(SESSION_HISTORY, action="list_windows", limit=1)
+    # Short, so that the steps end before the context window does.
+    look = _call(MEMORY, command="view", path=_NOTES_FOLDER)
 
     def steps(made: Made) -> tuple[PlannedCall, ...]:
         is_over = (count is not None and len(made) >= count) or (bool(made) and not _went_well(made))
         return () if is_over else (look,)
 
-    return Errand((SESSION_HISTORY,), steps, "That was the last of the calls.")
+    return Errand((MEMORY,), steps, "That was the last of the calls.")
 
 
 def _one(tool: str, done: str, **arguments: object) -> Errand:

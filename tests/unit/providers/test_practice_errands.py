@@ -57,7 +57,7 @@ def test_a_command_is_one_call(rules: Rules, message: str, expected: Step) -> No
     assert steps(script) == [expected]
     answer = rules.answer(message, tools=ALL, made=[made(script, "Once upon a time")])
     assert answer.calls == ()
-    assert "It has 16 characters:\n\n```\nOnce upon a time" in answer.text
+    assert answer.text.endswith(".\n\n```\nOnce upon a time\n```")
 
 
 def test_two_files_are_read_in_one_step(rules: Rules) -> None:
@@ -67,7 +67,7 @@ def test_two_files_are_read_in_one_step(rules: Rules) -> None:
     one, other = made(script, "A"), made(script, "No such file.", "failed")
     answer = rules.answer("read a.txt and my letters/b.txt", tools=ALL, made=[[one[0], other[1]]])
     assert answer.text.startswith("This is what it says.")
-    assert "I called `read_file`, but it failed." in answer.text
+    assert answer.text.endswith("That did not work.\n\n```\nNo such file.\n```")
 
 
 @pytest.mark.parametrize(
@@ -84,14 +84,25 @@ def test_a_change_reads_first(rules: Rules, message: str) -> None:
     assert end.text.startswith("The file is changed.")
 
 
-@pytest.mark.parametrize("state", ["failed", "interrupted", "denied"])
-def test_a_change_ends_with_a_file_that_cannot_be_read(rules: Rules, state: ToolState) -> None:
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [("failed", "That did not work."), ("interrupted", "was interrupted"), ("denied", "was not allowed")],
+)
+def test_a_change_ends_with_a_file_that_cannot_be_read(rules: Rules, state: ToolState, expected: str) -> None:
     read = rules.answer("change a to b in c.txt", tools=ALL)
 
     end = rules.answer("change a to b in c.txt", tools=ALL, made=[made(read, "No such file.", state)])
 
     assert end.calls == ()
-    assert "`read_file`" in end.text
+    assert expected in end.text
+
+
+def test_a_long_result_is_told_to_be_long(rules: Rules) -> None:
+    read = rules.answer("read a.txt", tools=ALL)
+
+    end = rules.answer("read a.txt", tools=ALL, made=[made(read, "x" * 5_000)])
+
+    assert "Here are the first 400 of 5,000 characters." in end.text
 
 
 VIEW = ("memory", {"command": "view", "path": NOTES_PATH})
@@ -128,7 +139,7 @@ def test_a_loop_calls_on_and_on(rules: Rules, message: str, count: int) -> None:
     so_far: list[Sequence[ToolPart]] = []
     for _ in range(count):
         script = rules.answer(message, tools=ALL, made=so_far)
-        assert steps(script) == [("session_history", {"action": "list_windows", "limit": 1})]
+        assert steps(script) == [("memory", {"command": "view", "path": "/memories/workspace"})]
         so_far.append(made(script))
 
     assert (rules.answer(message, tools=ALL, made=so_far).calls == ()) == (message == "loop 3")
