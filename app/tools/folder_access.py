@@ -118,7 +118,7 @@ class Folder:
             place = self._root
             for at, name in enumerate(names):
                 if status(place, name) is None:
-                    check_spelling(place, names[: at + 1])
+                    check_spelling(place, names[: at + 1], is_there=False)
                     return True
                 if at < len(names) - 1:
                     place = held.enter_context(closing(child(place, names[: at + 1])))
@@ -129,7 +129,7 @@ class Folder:
         place = self._root
         for at, name in enumerate(names):
             if status(place, name) is None:
-                check_spelling(place, names[: at + 1])
+                check_spelling(place, names[: at + 1], is_there=False)
                 place.make(name)
                 made.append((place, name))
                 place.sync()

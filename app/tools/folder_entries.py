@@ -7,6 +7,7 @@ import hashlib
 import os
 import stat
 import threading
+import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -146,15 +147,25 @@ def check_file(found: os.stat_result, names: Names) -> None:
             return
 
 
-def check_spelling(place: Place, names: Names) -> None:
-    """Raise FolderFault if an entry has the same name but for its spelling: on some systems they are one."""
-    wanted = name_key(names[-1])
-    for name, _ in place.entries():
-        if name != names[-1] and name_key(name) == wanted:
-            raise FolderFault(
-                f"“{shown((*names[:-1], name))}” is there already, and its name differs only in how it is written."
-                " Use that one, or another name."
-            )
+def check_spelling(place: Place, names: Names, *, is_there: bool) -> None:
+    """Raise FolderFault if another entry has the same name but for its spelling: on some systems they are one.
+
+    `is_there`: the system takes the name for an entry's, which may be one in another spelling. Raises OSError.
+    """
+    name, wanted = names[-1], name_key(names[-1])
+    others = {other for other, _ in place.entries() if name_key(other) == wanted}
+    # Accents may be part of a letter or stand behind it; a system that takes both for one is right.
+    if is_there and any(_composed(other) == _composed(name) for other in others):
+        return
+    for other in sorted(others):
+        raise FolderFault(
+            f"“{shown((*names[:-1], other))}” is there already, and its name differs only in how it is written."
+            " Use that one, or another name."
+        )
+
+
+def _composed(name: str) -> str:
+    return unicodedata.normalize("NFC", name)
 
 
 def _link(names: Names) -> FolderFault:

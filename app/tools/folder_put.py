@@ -26,10 +26,9 @@ def put(place: Place, names: Names, data: bytes, *, expected: str, most_bytes: i
     before = status(place, names[-1])
     if (before is None) != (expected == ABSENT):
         raise _conflict(expected, names)
+    check_spelling(place, names, is_there=before is not None)
     mode = None
-    if before is None:
-        check_spelling(place, names)
-    else:
+    if before is not None:
         mode = _mode_to_keep(place, names, before)
         if version_of(content(place, names, most_bytes=most_bytes, stop=stop)) != expected:
             raise _conflict(expected, names)

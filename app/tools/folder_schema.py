@@ -7,7 +7,7 @@ from app.domain.tool_names import EDIT_FILE, LIST_FILES, READ_FILE, SEARCH_FILES
 
 MAX_EDITED_BYTES: Final = 5_000_000
 MAX_WRITTEN_BYTES: Final = 1_000_000
-MAX_READ_BYTES: Final = 50_000_000
+MAX_READ_BYTES: Final = 25_000_000
 """A larger file is neither read nor searched."""
 MAX_QUERY_CHARS: Final = 1_000
 MAX_GLOB_CHARS: Final = 200

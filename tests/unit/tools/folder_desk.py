@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Self
 
 from app.aio import Clock
 from app.domain.approvals import Question
@@ -96,7 +97,7 @@ class UneasyPlace:
     has_links: bool = True
 
     @classmethod
-    def at(cls, root: Path) -> "UneasyPlace":
+    def at(cls, root: Path) -> Self:
         return cls(DescriptorPlace(os.open(root, os.O_RDONLY | os.O_DIRECTORY)))
 
     def child(self, name: str) -> Place:

@@ -3,12 +3,13 @@
 import os
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+from app.domain.file_names import name_key
 from app.tools.folder_access import Folder, open_folder
 from app.tools.folder_entries import Stopped, version_of
 from app.tools.folder_names import FolderFault
@@ -266,6 +267,51 @@ def test_somebody_swaps_without_pause_and_nothing_comes_from_outside(desk: Folde
 
     assert got <= {b"mine"}
     assert [path.name for path in (desk.base / "docs").iterdir()] == ["plan.md"]
+
+
+# Where names in different spellings are one
+
+
+@dataclass
+class CarelessPlace(UneasyPlace):
+    """A directory of a system that takes names for one whatever their case and form."""
+
+    def _real(self, name: str) -> str:
+        return next((other for other, _ in self.real.entries() if name_key(other) == name_key(name)), name)
+
+    def stat(self, name: str) -> os.stat_result:
+        return self.real.stat(self._real(name))
+
+    def open(self, name: str, flags: int, mode: int = 0o666) -> int:
+        return self.real.open(self._real(name), flags, mode)
+
+    def may_write(self, name: str) -> bool:
+        return self.real.may_write(self._real(name))
+
+    def move_over(self, source: str, target: str) -> None:
+        self.real.move_over(source, self._real(target))
+
+
+def test_a_file_under_another_spelling_is_read_but_not_replaced(desk: FolderDesk) -> None:
+    desk.put("Plan.md", "mine")
+    place = CarelessPlace.at(desk.root)
+
+    assert read(place, "plan.md") == b"mine"
+    with pytest.raises(FolderFault, match=r"“Plan\.md” is there already"):
+        write(place, "plan.md", expected=version_of(b"mine"))
+    place.close()
+    assert desk.names() == ["Plan.md"]
+
+
+def test_a_file_whose_accents_are_written_otherwise_is_the_same_there(desk: FolderDesk) -> None:
+    desk.put("cafe\u0301.md", "mine")
+    place = CarelessPlace.at(desk.root)
+
+    write(place, "caf\u00e9.md", expected=version_of(b"mine"))
+
+    place.close()
+    assert desk.data("cafe\u0301.md") == b"new"
+    assert len(desk.names()) == 1
 
 
 # Where the system has no descriptors of directories

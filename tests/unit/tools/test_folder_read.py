@@ -92,9 +92,9 @@ async def test_twenty_megabytes_are_read_like_any_other_file(desk: FolderDesk) -
 
 async def test_a_file_over_the_limit_is_refused_without_reading_it(desk: FolderDesk) -> None:
     with (desk.root / "huge.txt").open("wb") as file:
-        file.truncate(50_000_001)
+        file.truncate(25_000_001)
 
-    assert await desk.fault("read_file", path="huge.txt") == "“huge.txt” is too large: 50.0 MB, of at most 50 MB."
+    assert await desk.fault("read_file", path="huge.txt") == "“huge.txt” is too large: 25.0 MB, of at most 25 MB."
 
 
 @pytest.mark.parametrize(

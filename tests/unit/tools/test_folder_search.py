@@ -60,10 +60,10 @@ async def test_what_was_not_searched_is_said(desk: FolderDesk) -> None:
     desk.put("con", "fox")
     (desk.root / "link").symlink_to("a.png")
     with (desk.root / "huge.txt").open("wb") as file:
-        file.truncate(50_000_001)
+        file.truncate(25_000_001)
 
     assert await desk.text("search_files", query="fox") == (
-        "Nothing found. All was searched. Passed over: 2 files that are no text, 1 PDF file, 1 file over 50 MB, 1 link,"
+        "Nothing found. All was searched. Passed over: 2 files that are no text, 1 PDF file, 1 file over 25 MB, 1 link,"
         " what is inside .git, 1 name that can't be used."
     )
 

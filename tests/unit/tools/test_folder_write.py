@@ -118,6 +118,15 @@ async def test_a_name_that_differs_only_in_how_it_is_written_is_refused(desk: Fo
     assert desk.names() == ["Notes", "Notes/Plan.md", "caf\u00e9.txt"]
 
 
+async def test_two_files_whose_names_differ_only_in_case_are_both_changed(desk: FolderDesk) -> None:
+    desk.put("Plan.md", "upper\n")
+    desk.put("plan.md", "lower\n")
+    for path in ("Plan.md", "plan.md"):
+        await desk.text("read_file", path=path)
+        assert "Replaced" in await desk.text("write_file", path=path, content=f"new {path}\n")
+    assert (desk.data("Plan.md"), desk.data("plan.md")) == (b"new Plan.md\n", b"new plan.md\n")
+
+
 async def test_limits_hold_on_both_sides(desk: FolderDesk) -> None:
     desk.put("large.txt", "x" * 5_000_000)
     desk.put("larger.txt", "x" * 5_000_001)
