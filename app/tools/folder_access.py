@@ -17,6 +17,7 @@ from app.tools.folder_entries import (
     kind_of,
     no_such,
     order_of,
+    spelling_of,
     status,
     worded,
 )
@@ -78,6 +79,26 @@ class Folder:
             if found is None:
                 raise no_such(place, names)
             return kind_of(found)
+
+    def as_written(self, names: Names) -> Names:
+        """Return a path as its entries are written here; what is not there stays as it is.
+
+        Accents may be part of a letter or stand behind it, as on Macs; models know only the first.
+        """
+        if all(name.isascii() for name in names):
+            return names
+        written: list[str] = []
+        with worded(names, "opened"), ExitStack() as held:
+            place = self._root
+            for name in names:
+                real = spelling_of(place, name)
+                written.append(real)
+                found = status(place, real)
+                if found is None or kind_of(found) is not EntryKind.FOLDER:
+                    break
+                if len(written) < len(names):
+                    place = held.enter_context(closing(child(place, tuple(written))))
+        return (*written, *names[len(written) :])
 
     def read(self, names: Names, *, most_bytes: int, stop: threading.Event) -> bytes:
         """Return a file's content. Raises TooLarge, Stopped."""

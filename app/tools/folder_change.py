@@ -11,10 +11,10 @@ from app.tools.folder_access import Folder
 from app.tools.folder_diff import Change as TextChange
 from app.tools.folder_diff import unified
 from app.tools.folder_entries import version_of
-from app.tools.folder_names import FolderFault, Names, parse_file_path, shown
+from app.tools.folder_names import FolderFault, Names, shown
 from app.tools.folder_schema import MAX_EDITED_BYTES
 from app.tools.folder_text import FileText, decode
-from app.tools.folder_tool import C, FolderTool, Job
+from app.tools.folder_tool import C, FolderTool, Job, file_path_of
 from app.tools.folder_walk import GIT
 
 _NOT_ALLOWED = "The user was not asked about this change, so nothing was written. Make the same call again."
@@ -97,9 +97,9 @@ class Known:
     version: str
 
 
-def path_to_change(path: str, job: Job[C]) -> Names:
+def path_to_change(path: str, folder: Folder, job: Job[C]) -> Names:
     """Return the names of a file that a tool may change. Raises FolderFault."""
-    names = parse_file_path(path, job.root)
+    names = file_path_of(path, folder, job)
     if any(name_key(name) == GIT for name in names):
         raise FolderFault("What is inside .git is not changed by tools.")
     return names

@@ -25,7 +25,7 @@ class EditFileTool(FolderChanger[EditFile]):
 
     def plan(self, folder: Folder, job: Job[EditFile]) -> Change | NoChange:
         call = job.call
-        names = path_to_change(call.path, job)
+        names = path_to_change(call.path, folder, job)
         check_content(call.new_text, "new_text")
         known = known_text(folder, names, job)
         if known is None:

@@ -164,6 +164,14 @@ def check_spelling(place: Place, names: Names, *, is_there: bool) -> None:
         )
 
 
+def spelling_of(place: Place, name: str) -> str:
+    """Return the name of the one entry that differs only in how accents are written, else `name`. Raises OSError."""
+    if name.isascii() or status(place, name) is not None:
+        return name
+    same = [other for other, _ in place.entries() if _composed(other) == _composed(name)]
+    return same[0] if len(same) == 1 else name
+
+
 def _composed(name: str) -> str:
     return unicodedata.normalize("NFC", name)
 

@@ -10,9 +10,9 @@ from app.tools.folder_access import Folder
 from app.tools.folder_arguments import ListFiles
 from app.tools.folder_entries import EntryKind, check_stop
 from app.tools.folder_glob import Glob
-from app.tools.folder_names import Names, parse_path, shown
+from app.tools.folder_names import Names, shown
 from app.tools.folder_schema import LIST_SPEC
-from app.tools.folder_tool import ANSWER_SECONDS, FolderReader, Job, Shared, text_outcome
+from app.tools.folder_tool import ANSWER_SECONDS, FolderReader, Job, Shared, path_of, text_outcome
 from app.tools.folder_walk import Found, Walk
 
 MOST_ENTRIES: Final = 500
@@ -26,8 +26,8 @@ class ListFilesTool(FolderReader[ListFiles]):
 
     def answer(self, folder: Folder, job: Job[ListFiles]) -> ToolOutcome:
         call = job.call
-        start = parse_path(call.path, job.root)
-        after = parse_path(call.cursor, job.root) if call.cursor else start
+        start = path_of(call.path, folder, job)
+        after = path_of(call.cursor, folder, job) if call.cursor else start
         # A pattern with folders in it asks for what is inside of them.
         walk = Walk(folder, start, call.recursive or "/" in call.pattern, after)
         listing = _listed(walk, Glob(call.pattern), job)

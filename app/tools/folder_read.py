@@ -10,10 +10,10 @@ from app.tools.cap import Cap, most_that_fits
 from app.tools.folder_access import Folder
 from app.tools.folder_arguments import ReadFile
 from app.tools.folder_entries import check_stop, version_of
-from app.tools.folder_names import FolderFault, Names, parse_file_path, shown
+from app.tools.folder_names import FolderFault, Names, shown
 from app.tools.folder_schema import MAX_READ_BYTES, MOST_LINES, READ_SPEC
 from app.tools.folder_text import UTF_8, Lines, decode, is_pdf, lines_of
-from app.tools.folder_tool import FolderReader, Job, Shared, text_outcome
+from app.tools.folder_tool import FolderReader, Job, Shared, file_path_of, text_outcome
 
 _BINARY: Final = "“{name}” is no text and no PDF file, so it can't be read here."
 
@@ -25,7 +25,7 @@ class ReadFileTool(FolderReader[ReadFile]):
         super().__init__(READ_SPEC, ReadFile, shared)
 
     def answer(self, folder: Folder, job: Job[ReadFile]) -> ToolOutcome:
-        names = parse_file_path(job.call.path, job.root)
+        names = file_path_of(job.call.path, folder, job)
         data = folder.read(names, most_bytes=MAX_READ_BYTES, stop=job.stop)
         if is_pdf(data):
             return text_outcome(_pdf_answer(data, names, job))

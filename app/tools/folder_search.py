@@ -12,10 +12,10 @@ from app.tools.folder_access import Folder
 from app.tools.folder_arguments import SearchFiles
 from app.tools.folder_entries import Entry, EntryKind, TooLarge, check_stop
 from app.tools.folder_glob import Glob
-from app.tools.folder_names import FolderFault, Names, parse_path
+from app.tools.folder_names import FolderFault, Names
 from app.tools.folder_schema import MAX_READ_BYTES, SEARCH_SPEC
 from app.tools.folder_text import Lines, count_words, decode, is_pdf
-from app.tools.folder_tool import ANSWER_SECONDS, FolderReader, Job, Shared, text_outcome
+from app.tools.folder_tool import ANSWER_SECONDS, FolderReader, Job, Shared, path_of, text_outcome
 from app.tools.folder_walk import Found, Walk
 
 MOST_HITS: Final = 50
@@ -73,8 +73,8 @@ class _Search:
     def run(self) -> None:
         """Search until there are enough hits, or enough was read. Raises FolderFault."""
         call = self.job.call
-        start = parse_path(call.path, self.job.root)
-        after, line = _place_of(call.cursor, self.job) if call.cursor else (start, None)
+        start = path_of(call.path, self.folder, self.job)
+        after, line = self._place_of(call.cursor) if call.cursor else (start, None)
         wanted = re.compile(re.escape(call.query), re.NOFLAG if call.case_sensitive else re.IGNORECASE)
         glob = Glob(call.glob)
         deadline = self.job.clock.monotonic() + ANSWER_SECONDS
@@ -120,6 +120,12 @@ class _Search:
         if walk.after[: len(walk.start)] != walk.start:
             raise FolderFault("cursor must be copied from an earlier answer, with the same path. Or leave it out.")
         return iter([Found(walk.start, Entry(walk.start[-1], kind, 0))])
+
+    def _place_of(self, cursor: str) -> tuple[Names, int | None]:
+        path, _, line = cursor.rpartition(":")
+        if path and line.isascii() and line.isdigit() and len(line) < 16:
+            return path_of(path, self.folder, self.job), int(line)
+        return path_of(cursor, self.folder, self.job), None
 
     def _text_of(self, found: Found) -> str | None:
         """Return what there is to search, None if the entry is passed over."""
@@ -186,13 +192,6 @@ def _around(line: str, start: int, length: int) -> str:
 def _cursor(names: Names, line: int | None = None) -> str:
     """Return where a search goes on: behind a file, or behind a line of it. No name holds a colon."""
     return "/".join(names) if line is None else f"{'/'.join(names)}:{line}"
-
-
-def _place_of(cursor: str, job: Job[SearchFiles]) -> tuple[Names, int | None]:
-    path, _, line = cursor.rpartition(":")
-    if path and line.isascii() and line.isdigit() and len(line) < 16:
-        return parse_path(path, job.root), int(line)
-    return parse_path(cursor, job.root), None
 
 
 def _behind(found: Found, after: Names, line: int | None) -> int:

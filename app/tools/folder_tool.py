@@ -15,7 +15,7 @@ from app.tools.base import ReadingTool, ToolContext, ToolOutcome
 from app.tools.cap import Cap
 from app.tools.folder_access import Folder, open_folder
 from app.tools.folder_arguments import parse
-from app.tools.folder_names import FolderFault
+from app.tools.folder_names import FolderFault, Names, parse_file_path, parse_path
 from app.tools.folder_seen import Seen
 
 ANSWER_SECONDS: Final = 2.0
@@ -94,6 +94,16 @@ class FolderReader(ReadingTool, FolderTool[C]):
     def answer(self, folder: Folder, job: Job[C]) -> ToolOutcome:
         """Answer one call. Raises FolderFault. Blocks."""
         raise NotImplementedError
+
+
+def path_of(text: str, folder: Folder, job: Job[C]) -> Names:
+    """Return what a model names, as it is written in the folder. Raises FolderFault."""
+    return folder.as_written(parse_path(text, job.root))
+
+
+def file_path_of(text: str, folder: Folder, job: Job[C]) -> Names:
+    """Return what may be a file. Raises FolderFault."""
+    return folder.as_written(parse_file_path(text, job.root))
 
 
 def text_outcome(text: str | None) -> ToolOutcome:

@@ -19,7 +19,7 @@ class WriteFileTool(FolderChanger[WriteFile]):
 
     def plan(self, folder: Folder, job: Job[WriteFile]) -> Change | NoChange:
         content = job.call.content
-        names = path_to_change(job.call.path, job)
+        names = path_to_change(job.call.path, folder, job)
         check_content(content, "content")
         if len(content.encode()) > MAX_WRITTEN_BYTES:
             raise FolderFault(f"content is too long: at most {MAX_WRITTEN_BYTES // 10**6} MB.")

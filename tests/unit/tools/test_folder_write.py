@@ -112,10 +112,24 @@ async def test_a_name_that_differs_only_in_how_it_is_written_is_refused(desk: Fo
     for path, there in (
         ("Notes/plan.MD", "Notes/Plan.md"),
         ("notes/new.md", "Notes"),
-        ("cafe\u0301.txt", "caf\u00e9.txt"),
+        ("CAFE\u0301.txt", "caf\u00e9.txt"),
     ):
         assert f"“{there}” is there already" in await desk.fault("write_file", path=path, content="x")
     assert desk.names() == ["Notes", "Notes/Plan.md", "caf\u00e9.txt"]
+
+
+async def test_accents_may_be_written_either_way(desk: FolderDesk) -> None:
+    apart, joined = "re\u0301sume\u0301/cafe\u0301.txt", "r\u00e9sum\u00e9/caf\u00e9.txt"
+    desk.put(apart, "one\n")
+
+    assert "Read" in await desk.fault("write_file", path=joined, content="two\n")
+    assert "one" in await desk.text("read_file", path=joined)
+    assert "Changed" in await desk.text("edit_file", path=apart, old_text="one", new_text="two")
+    assert "Replaced" in await desk.text("write_file", path=joined, content="three\n")
+    assert f"{apart}:1: three" in await desk.text("search_files", query="three", path=joined)
+    assert f"{apart} (6 bytes)" in await desk.text("list_files", path=joined.split("/", maxsplit=1)[0])
+    assert "Created" in await desk.text("write_file", path="r\u00e9sum\u00e9/new.txt", content="x")
+    assert len(desk.names()) == 3
 
 
 async def test_two_files_whose_names_differ_only_in_case_are_both_changed(desk: FolderDesk) -> None:
