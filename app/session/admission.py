@@ -13,7 +13,7 @@ from app.providers.base import Provider
 from app.session.assemble import assemble, system_text
 from app.session.env import SessionEnv
 from app.session.inputs import Choices, Refused, ResumeTurn, UserInput
-from app.session.policy import FOLDER_TOOLS, Offer, chosen_profile, offer_tools
+from app.session.policy import FOLDER_TOOLS, Toolset, chosen_profile, offer_tools
 from app.session.state import SessionState
 from app.settings.profiles import all_profiles, instructions_of
 from app.settings.schema import Profile, Settings
@@ -45,7 +45,7 @@ class TurnPlan:
     provider: Provider
     card: ModelCard
     terms: Terms
-    offer: Offer
+    toolset: Toolset
     instead_of: str | None = None
     """`provider/model` that was asked first, if this plan's model stepped in; `instead_because` says why."""
     instead_because: str | None = None
@@ -76,13 +76,13 @@ def plan_turn(
         return begun
     turn, rows = begun
     terms = Terms(settings, profile, choices.level, state.meta.folder, tuple(tools))
-    offer = _offer(terms, card)
-    return TurnPlan(turn, rows, _request([*state.window, *rows], card, terms, offer), provider, card, terms, offer)
+    toolset = _toolset(terms, card)
+    return TurnPlan(turn, rows, _request([*state.window, *rows], card, terms, toolset), provider, card, terms, toolset)
 
 
 def next_step(plan: TurnPlan, window: Sequence[Row]) -> TurnPlan:
     """Return the plan of the next step: the same turn and model, and the window as it is now."""
-    return replace(plan, rows=(), request=_request(window, plan.card, plan.terms, plan.offer))
+    return replace(plan, rows=(), request=_request(window, plan.card, plan.terms, plan.toolset))
 
 
 def with_fallback(env: SessionEnv, plan: TurnPlan, window: Sequence[Row], *, because: str) -> TurnPlan | None:
@@ -91,14 +91,14 @@ def with_fallback(env: SessionEnv, plan: TurnPlan, window: Sequence[Row], *, bec
     if found is None:
         return None
     provider, card = found
-    offer = _offer(plan.terms, card)
+    toolset = _toolset(plan.terms, card)
     return replace(
         plan,
         rows=(),
-        request=_request(window, card, plan.terms, offer),
+        request=_request(window, card, plan.terms, toolset),
         provider=provider,
         card=card,
-        offer=offer,
+        toolset=toolset,
         instead_of=plan.card.ref,
         instead_because=because,
         preload=None,
@@ -136,12 +136,12 @@ def _begin(
     return opened.turn, (_continue_row(env, session, opened.turn),) if opened.has_words else ()
 
 
-def _offer(terms: Terms, card: ModelCard) -> Offer:
+def _toolset(terms: Terms, card: ModelCard) -> Toolset:
     return offer_tools(terms.tools, card, terms.settings, terms.profile, has_folder=bool(terms.folder))
 
 
-def _request(window: Sequence[Row], card: ModelCard, terms: Terms, offer: Offer) -> ModelRequest:
-    has_folder = any(tool.spec.name in FOLDER_TOOLS for tool in offer.tools)
+def _request(window: Sequence[Row], card: ModelCard, terms: Terms, toolset: Toolset) -> ModelRequest:
+    has_folder = any(tool.spec.name in FOLDER_TOOLS for tool in toolset.tools)
     return assemble(
         window,
         card,
@@ -149,7 +149,7 @@ def _request(window: Sequence[Row], card: ModelCard, terms: Terms, offer: Offer)
             instructions_of(terms.profile, all_profiles(terms.settings)), folder=terms.folder if has_folder else ""
         ),
         level=next((level for level in card.levels if level == terms.level), None),
-        tools=offer.tools,
+        tools=toolset.tools,
     )
 
 

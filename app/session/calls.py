@@ -51,7 +51,7 @@ class _Run:
         self._turn = turn
         self._plan = plan
         self._reply = reply
-        self._runner = ToolRunner(plan.offer.tools, reading=plan.offer.reading)
+        self._runner = ToolRunner(plan.toolset.tools, reading=plan.toolset.reading)
         self._notes = _Notes(turn, reply)
         self._asked: dict[str, Asked] = {}
 
@@ -175,7 +175,7 @@ class _Run:
             if asked is not None:
                 self._turn.approvals.withdraw(asked)
             return question
-        if asked is None or asked.question.version != question.version:
+        if asked is None or asked.question != question:
             asked = self._ask(call, question)
         if not asked.verdict.done():
             self._turn.enter(TurnState.ASKING)

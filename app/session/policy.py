@@ -21,7 +21,7 @@ _PRACTICE: Final = "practice"
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class Toolset:
     """What a model is told of, in every step of a turn."""
 
     tools: tuple[Tool, ...] = ()
@@ -46,10 +46,10 @@ def chosen_profile(settings: Settings, profile_id: str) -> Profile | Refused:
 
 def offer_tools(
     tools: Sequence[Tool], card: ModelCard, settings: Settings, profile: Profile, *, has_folder: bool
-) -> Offer:
+) -> Toolset:
     """Return those of a chat's tools that a model is told of; none if it is known to call none."""
     if card.abilities.calls_tools is False:
-        return Offer()
+        return Toolset()
     profiles = all_profiles(settings)
     offered: list[Tool] = []
     reading: set[str] = set()
@@ -63,7 +63,7 @@ def offer_tools(
                 continue
             reading.add(name)
         offered.append(tool)
-    return Offer(tuple(offered), frozenset(reading))
+    return Toolset(tuple(offered), frozenset(reading))
 
 
 def may_remember(settings: Settings, profile: Profile) -> bool:

@@ -17,9 +17,7 @@ from app.session.state import SessionState, active_slice
 from app.session.turn_env import TurnEnv
 
 
-async def reset_context(
-    turn: TurnEnv, accepted: "asyncio.Future[Outcome]", *, sets_notes_aside: bool = False
-) -> None:
+async def reset_context(turn: TurnEnv, accepted: "asyncio.Future[Outcome]", *, sets_notes_aside: bool = False) -> None:
     """Begin a fresh window. `accepted` learns what became of it. Raises StorageError; nothing is reset then.
 
     The model's notes for its later self are renamed first if wanted: they are not put before it again.

@@ -37,7 +37,7 @@ async def run_steps(turn: TurnEnv, plan: TurnPlan) -> None:
     """
     for number in range(1, MAX_STEPS + 1):
         plan, reply = await _ask(turn, plan)
-        goes_on = reply.is_whole and bool(reply.calls) and bool(plan.offer.tools)
+        goes_on = reply.is_whole and bool(reply.calls) and bool(plan.toolset.tools)
         if reply.is_whole and reply.calls:
             try:
                 await run_calls(turn, plan, reply)
