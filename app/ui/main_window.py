@@ -208,9 +208,11 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _ask_to_clear_softly(self) -> None:
-        from app.ui.soft_clear import ask_to_clear
+        from app.ui.soft_clear import SoftClear
 
-        ask_to_clear(self, self.controller.reset_context)
+        question = SoftClear(self, lambda aside: self.controller.reset_context(sets_notes_aside=aside))
+        notes = self._bridge.has_notes(self.chats.open_session)
+        self._tasks.spawn(question.offer_to_set_notes_aside(notes), name="look for notes")
 
     @Slot(object)
     def _run_command(self, typed: TypedCommand) -> None:

@@ -244,12 +244,12 @@ class ChatController(QObject):
         return ""
 
     @Slot()
-    def reset_context(self) -> None:
-        """Begin a fresh context window; why not is said below the field."""
+    def reset_context(self, *, sets_notes_aside: bool = True) -> None:
+        """Begin a fresh context window, with notes of the model put away if wanted; why not is said below the field."""
         if reason := self.reset_refusal:
             self._page.composer.set_hint(reason)
         else:
-            self._ask(ResetContext())
+            self._ask(ResetContext(sets_notes_aside))
 
     @Slot()
     def save_draft(self) -> None:
