@@ -106,10 +106,9 @@ def _signed(sign: str, lines: Sequence[str]) -> Iterator[str]:
 
 def _around_change(was: str, now: str) -> tuple[str, str]:
     """Return two long lines from a little before to a little behind what differs."""
-    most = min(len(was), len(now))
-    start = next((at for at in range(most) if was[at] != now[at]), most)
-    most -= start
-    tail = next((at for at in range(most) if was[-1 - at] != now[-1 - at]), most)
+    start = _alike(was, now)
+    most = min(len(was), len(now)) - start
+    tail = _alike(was[len(was) - most :][::-1], now[len(now) - most :][::-1])
     first, last = max(0, start - _AROUND_CHARS), max(0, tail - _AROUND_CHARS)
 
     def part(line: str) -> str:
@@ -117,6 +116,18 @@ def _around_change(was: str, now: str) -> tuple[str, str]:
         return ("…" if first else "") + line[first:end] + ("…\n" if last else "")
 
     return part(was), part(now)
+
+
+def _alike(one: str, other: str) -> int:
+    """Return how many characters two texts begin with alike. By halves: a line may have millions."""
+    least, most = 0, min(len(one), len(other))
+    while least < most:
+        middle = (least + most + 1) // 2
+        if one[least:middle] == other[least:middle]:
+            least = middle
+        else:
+            most = middle - 1
+    return least
 
 
 def _with_ends(text: str) -> tuple[str, ...]:

@@ -62,7 +62,7 @@ class Stretch:
         count = most_that_fits(len(shown_lines), lambda count: cap.holds(self._whole_lines(shown_lines, count)))
         if count > 0:
             return self._whole_lines(shown_lines, count)
-        line = shown_lines[0]
+        line = shown_lines[0][: cap.max_bytes]
         chars = most_that_fits(len(line), lambda chars: cap.holds(self._part_of_line(line[:chars])))
         return self._part_of_line(line[:chars]) if chars > 0 else None
 

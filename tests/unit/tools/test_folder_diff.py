@@ -58,6 +58,17 @@ def test_no_diff_is_larger_than_permitted(text: str) -> None:
         assert len(shown.encode()) <= MAX_DIFF_BYTES
 
 
+@given(front=st.text("ab", max_size=9), was=st.text("xy", max_size=3), now=st.text("xz", max_size=3))
+def test_whatever_changes_in_a_long_line_is_seen(front: str, was: str, now: str) -> None:
+    line = "".join(map(str, range(2_000)))
+    shown = diff(f"{line}{front}{was}{line}\n", f"{line}{front}{now}{line}\n").split("\n")
+
+    if was != now:
+        assert f"{front}{was}0123" in shown[3]
+        assert f"{front}{now}0123" in shown[4]
+        assert max(map(len, shown)) < 1_000
+
+
 @given(old=st.text("ab\n", max_size=30), new=st.text("ab\n", max_size=30))
 def test_what_is_removed_and_added_leads_from_one_text_to_the_other(old: str, new: str) -> None:
     change = Change.of(old, new)
