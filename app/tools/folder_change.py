@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.domain.approvals import Question
-from app.domain.file_names import name_key
 from app.tools.arguments import BadArguments
 from app.tools.base import ToolContext, ToolOutcome
 from app.tools.folder_access import Folder
@@ -15,7 +14,7 @@ from app.tools.folder_names import FolderFault, Names, shown
 from app.tools.folder_schema import MAX_EDITED_BYTES
 from app.tools.folder_text import FileText, decode
 from app.tools.folder_tool import C, FolderTool, Job, file_path_of
-from app.tools.folder_walk import GIT
+from app.tools.folder_walk import is_git
 
 _NOT_ALLOWED = "The user was not asked about this change, so nothing was written. Make the same call again."
 _OTHER = "“{name}” was changed after the user was asked, so nothing was written. Read it again with read_file."
@@ -100,7 +99,7 @@ class Known:
 def path_to_change(path: str, folder: Folder, job: Job[C]) -> Names:
     """Return the names of a file that a tool may change. Raises FolderFault."""
     names = file_path_of(path, folder, job)
-    if any(name_key(name) == GIT for name in names):
+    if any(map(is_git, names)):
         raise FolderFault("What is inside .git is not changed by tools.")
     return names
 

@@ -2,7 +2,7 @@
 
 Where the system has them, directories are held as descriptors and every name is looked up in one of them, never
 through a link: whatever is swapped or moved meanwhile, what is held stays what it was. Elsewhere (Windows) every step
-compares the directory with what it was and with where its path really leads.
+compares the directory with what it was and with where its path really leads. See ADR-0012.
 """
 
 import errno

@@ -1,5 +1,6 @@
 """All that lies below a folder, in one order, so that a listing or a search goes on where it ended."""
 
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -10,7 +11,7 @@ from app.tools.folder_entries import Entry, EntryKind, order_of
 from app.tools.folder_names import MAX_DEPTH, FolderFault, Names
 from app.tools.folder_text import count_words
 
-GIT: Final = ".git"
+_GIT: Final = ".git"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +78,13 @@ class Walk:
     def _goes_into(self, entry: Entry, depth: int) -> bool:
         if entry.kind is not EntryKind.FOLDER:
             return False
-        if name_key(entry.name) == GIT:
+        if is_git(entry.name):
             self.has_git = True
             return False
         self.too_deep += depth >= MAX_DEPTH
         return depth < MAX_DEPTH
+
+
+def is_git(name: str) -> bool:
+    """Whether some system takes `name` for `.git`: older Macs pass over characters that only format."""
+    return name_key("".join(char for char in name if unicodedata.category(char) != "Cf")) == _GIT

@@ -203,7 +203,7 @@ async def test_what_is_inside_git_is_not_changed(desk: FolderDesk) -> None:
     desk.put(".git/config", "x")
     await desk.text("read_file", path=".git/config")
 
-    for path in (".git/config", ".git/hooks/pre-commit", "sub/.GIT/x"):
+    for path in (".git/config", ".git/hooks/pre-commit", "sub/.GIT/x", ".g\u200cit/x", ".git"):
         assert "inside .git" in await desk.fault("write_file", path=path, content="x")
     assert "Created" in await desk.text("write_file", path=".gitignore", content="*.pyc\n")
 
