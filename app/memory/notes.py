@@ -37,3 +37,8 @@ def set_notes_aside(store: MemoryStore, today: date) -> str:
             store.pin(path, on=False)
         return renamed
     raise MemoryFault("The notes were put away too often today; rename them in the memory.")
+
+
+def bring_notes_back(store: MemoryStore, path: str) -> None:
+    """Undo `set_notes_aside`, which returned `path`. Raises MemoryFault, StorageError."""
+    store.rename(parse_file_path(path), parse_file_path(NOTES_PATH))

@@ -29,9 +29,12 @@ async def reset_context(turn: TurnEnv, accepted: "asyncio.Future[Outcome]", *, s
         return
 
     async def write() -> None:
-        if sets_notes_aside:
-            await _set_notes_aside(turn)
-        await _write_reset(turn)
+        renamed = await _set_notes_aside(turn) if sets_notes_aside else ""
+        try:
+            await _write_reset(turn)
+        except StorageError:
+            await _bring_notes_back(turn, renamed)
+            raise
         turn.env.forget_preload(turn.files)
         turn.state.window_is_loaded = True
         accepted.set_result(Accepted())
@@ -48,7 +51,8 @@ async def write_missing_reset(turn: TurnEnv) -> None:
         await turn.save_meta()
 
 
-async def _set_notes_aside(turn: TurnEnv) -> None:
+async def _set_notes_aside(turn: TurnEnv) -> str:
+    """Return the new path of the notes, empty if there are none."""
     from app.memory.memories import workspace_store
     from app.memory.notes import set_notes_aside
 
@@ -60,6 +64,17 @@ async def _set_notes_aside(turn: TurnEnv) -> None:
         raise StorageError(f"The notes can't be set aside, so nothing was reset. {error}") from error
     if renamed:
         turn.env.emit(MemoriesChanged(turn.session))
+    return renamed
+
+
+async def _bring_notes_back(turn: TurnEnv, renamed: str) -> None:
+    from app.memory.memories import workspace_store
+    from app.memory.notes import bring_notes_back
+
+    if renamed:
+        with contextlib.suppress(KnownError):
+            await run_blocking(bring_notes_back, workspace_store(turn.files.folder), renamed)
+            turn.env.emit(MemoriesChanged(turn.session))
 
 
 async def _write_reset(turn: TurnEnv) -> None:
