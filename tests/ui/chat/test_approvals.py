@@ -19,6 +19,7 @@ from app.ui.chat.waiting_answers import MOST_SHOWN, WaitingAnswers
 from app.ui.chats_model import Mark
 from tests.fakes.scripted import Hold, ScriptedTool, calls, reply
 from tests.ui.conftest import Desk
+from tests.ui.long_chats import LongChat, transcript
 
 DIFF = unified_diff("at nine\n", "at eight\n", name="plan.md")
 NATIVE = QKeySequence.SequenceFormat.NativeText
@@ -284,3 +285,26 @@ def test_more_questions_than_there_is_room_for_are_counted(desk: Desk) -> None:
     desk.until(lambda: len(desk.rows()) == 2)
     desk.idle()
     assert not panel.isVisible()
+
+
+def test_a_question_below_what_is_loaded_is_gone_to_once_the_end_is_read(desk: Desk, tool: ScriptedTool) -> None:
+    chat = LongChat(desk, 2_000)
+    chat.open()
+    chat.show(0)
+    hold = Hold()
+    desk.provider.play([hold, *calls(("change", {}))], reply("Done."))
+    desk.type("Move it to eight")
+    desk.window.page.composer.submit()
+    desk.reached(hold)
+    chat.show(0)
+    hold.release()
+    desk.until(lambda: desk.window._live.state(desk.session) is TurnState.ASKING)
+    assert shown_calls(desk) == []
+    assert lines(desk) == ["Muntin asks: Change 1 line of plan.md"]
+    waiting(desk)._shown[0].button.click()
+    view = transcript(desk)
+    desk.until(lambda: view.shows_question("c1"))
+    assert view.hasFocus()
+    press_keys(desk, Verdict.DENY)
+    desk.until(lambda: not desk.window.controller.is_streaming)
+    assert [call.state for call in shown_calls(desk)] == ["denied"]
