@@ -7,7 +7,9 @@ import pytest
 
 from app.domain.events import ToolEnded
 from app.domain.rows import Flag
+from app.domain.windows import View
 from app.history.blobs import MAX_RESULT_BYTES
+from app.history.view import HistoryView
 from app.session.calls import MAX_AT_ONCE
 from app.session.inputs import Accepted
 from app.tools.base import ToolContext, ToolOutcome
@@ -217,8 +219,9 @@ async def test_a_long_diff_is_cut_at_a_line_and_says_so(program: Program) -> Non
     assert MAX_DIFF_BYTES - 100 < len(part.diff.encode()) <= MAX_DIFF_BYTES
 
 
-async def test_a_result_of_twenty_megabytes_is_kept_apart_at_once(program: Program) -> None:
-    text = "long " * (4 * 1024 * 1024)
+async def test_a_result_of_twenty_megabytes_is_kept_apart_at_once_and_found_again(program: Program) -> None:
+    half = "long " * (2 * 1024 * 1024)
+    text = f"{half}needle {half}"
     hold = Hold()
     tool = ScriptedTool(script=[ToolOutcome(text), hold, ToolOutcome("short")])
     chat = await chat_with(program, tool)
@@ -235,6 +238,11 @@ async def test_a_result_of_twenty_megabytes_is_kept_apart_at_once(program: Progr
     sent = parts_of(program.provider.requests[1].rows[1])
     assert sent[0].output == text
     assert len(list(chat.files.blobs.iterdir())) == 1
+    view = HistoryView(chat.files, session=chat.session, view=View.AGENT)
+    (hit,) = view.search("needle").hits
+    found = view.read(hit.item.ref, offset_chars=hit.offset_chars, limit_chars=6)
+    assert found is not None
+    assert found.text == "needle"
 
 
 async def test_a_large_result_of_a_reply_that_a_crash_cut_off_is_whole(program: Program) -> None:
