@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from functools import partial
 
-from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QInputDialog, QWidget
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
 
 from app.aio import TaskSet
 from app.domain.errors import KnownError
 from app.domain.memories import MemoryEntry, MemoryScope, RemovedMemory
 from app.ui.bridge import Bridge
+from app.ui.memory.naming import NameDialog
 
 
 class MemoryCommands(QObject):
@@ -33,18 +34,27 @@ class MemoryCommands(QObject):
         self._tasks = tasks
         self._host = parent
 
-    def ask_for_new(self, session: str, scope: MemoryScope) -> QInputDialog:
+    def ask_for_new(self, session: str, scope: MemoryScope) -> None:
         """Ask for a name, without waiting, and make a memory of it."""
-        title = (
-            self.tr("New memory for all chats") if scope is MemoryScope.GLOBAL else self.tr("New memory for this chat")
+        is_global = scope is MemoryScope.GLOBAL
+        dialog = NameDialog(
+            self._host,
+            title=self.tr("New memory for all chats") if is_global else self.tr("New memory for this chat"),
+            words=self.tr("What is it to be called?"),
         )
-        return self._ask(title, "", lambda name: self._run(self._create(session, scope, name)))
+        dialog.named.connect(lambda name: self._run(self._create(session, scope, name)))
+        dialog.open()
 
-    def ask_to_rename(self, session: str, entry: MemoryEntry) -> QInputDialog:
+    def ask_to_rename(self, session: str, entry: MemoryEntry) -> None:
         """Ask for another name, without waiting."""
-        return self._ask(
-            self.tr("Rename a memory"), entry.name, lambda name: self._run(self._rename(session, entry, name))
+        dialog = NameDialog(
+            self._host,
+            title=self.tr("Rename a memory"),
+            words=self.tr("What is it to be called? A / puts it into a folder."),
+            name=entry.name,
         )
+        dialog.named.connect(lambda name: self._run(self._rename(session, entry, name)))
+        dialog.open()
 
     def pin(self, session: str, entry: MemoryEntry, *, on: bool) -> None:
         """Put a memory before the others, or let it be one of them."""
@@ -53,16 +63,6 @@ class MemoryCommands(QObject):
     def delete(self, session: str, entry: MemoryEntry) -> None:
         """Delete a memory and offer to undo it."""
         self._run(self._delete(session, entry))
-
-    def _ask(self, title: str, name: str, use: Callable[[str], None]) -> QInputDialog:
-        dialog = QInputDialog(self._host)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setWindowTitle(title)
-        dialog.setLabelText(self.tr("Name:"))
-        dialog.setTextValue(name)
-        dialog.textValueSelected.connect(use)
-        dialog.open()
-        return dialog
 
     def _run(self, work: Coroutine[object, object, None]) -> None:
         self._tasks.spawn(self._tell_faults(work), name="change a memory")
@@ -74,15 +74,11 @@ class MemoryCommands(QObject):
             self.told.emit(str(error))
 
     async def _create(self, session: str, scope: MemoryScope, name: str) -> None:
-        name = name.strip()
-        if not name:
-            return
         made = await self._bridge.create_memory(session, f"/memories/{scope}/{_with_ending(name)}")
         self.created.emit(session, made.path)
 
     async def _rename(self, session: str, entry: MemoryEntry, name: str) -> None:
-        name = name.strip()
-        if not name or name == entry.name:
+        if name == entry.name:
             return
         renamed = await self._bridge.rename_memory(session, entry.path, f"/memories/{entry.scope}/{name}")
         self.renamed.emit(entry.path, renamed)

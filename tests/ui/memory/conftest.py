@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QInputDialog
 
 from app.domain.events import MemoriesChanged
 from app.domain.memories import MemoryEntry, MemoryScope
 from app.memory.memories import global_store, workspace_store
 from app.memory.paths import parse_path
 from app.memory.store import MemoryStore
+from app.ui.memory.naming import NameDialog
 from app.ui.memory.panel import MemoryPanel
 from tests.ui.conftest import Desk
 
@@ -89,10 +89,10 @@ class MemoryDesk:
 
     def name(self, text: str) -> None:
         """Answer the question for a name."""
-        self.desk.until(lambda: bool(self.panel.findChildren(QInputDialog)))
-        dialog = self.panel.findChildren(QInputDialog)[0]
-        dialog.setTextValue(text)
-        dialog.accept()
+        self.desk.until(lambda: bool(self.panel.findChildren(NameDialog)))
+        dialog = self.panel.findChildren(NameDialog)[-1]
+        dialog.field.setText(text)
+        self.desk.qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
 
 
 @pytest.fixture
