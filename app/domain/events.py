@@ -116,6 +116,11 @@ class RowsCut(SessionEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class ChatRewritten(SessionEvent):
+    """Another process has cut rows off the chat, or brought some back: what is shown of it must be read again."""
+
+
+@dataclass(frozen=True, slots=True)
 class VersionsChanged(SessionEvent):
     """All versions of the active window as they are now."""
 

@@ -9,7 +9,7 @@ from app.aio import run_blocking
 from app.disk import Stamp
 from app.domain.chats import Access
 from app.domain.errors import ChatNotFound, StorageError
-from app.domain.events import AccessChanged, RowsAppended, SessionBroke
+from app.domain.events import AccessChanged, ChatRewritten, RowsAppended, SessionBroke
 from app.domain.rows import Row
 from app.history.files import ChatFiles
 from app.history.reader import HistoryReader, Position
@@ -34,7 +34,8 @@ class Follower:
         self._files = files
         self._reader = reader
         self._queue = queue
-        self._seen_seq: int | None = None
+        self._seen: tuple[int, str] | None = None
+        """Number and id of the newest row that was told of."""
         self._told: tuple[Access, str] | None = None
         self._running: asyncio.Task[None] | None = None
 
@@ -62,11 +63,20 @@ class Follower:
 
     async def tell_new_rows(self) -> None:
         """Tell of the rows that came since last time; the first time only take note of the newest number."""
-        seen = self._seen_seq
-        rows = await run_blocking(_rows_after, self._reader, seen or 0, newest_page_only=seen is None)
-        self._seen_seq = max((row.seq or 0 for row in rows), default=seen or 0)
-        if rows and seen is not None:
+        seen = self._seen
+        rows = await run_blocking(_newest_rows, self._reader, seen)
+        if rows is None:
+            # Something was edited there: what is shown here need not be in the chat any more.
+            self._seen = None
+            rows = await run_blocking(_newest_rows, self._reader, None)
+            self._env.emit(ChatRewritten(self._session))
+        elif rows and seen is not None:
             self._env.emit(RowsAppended(self._session, rows))
+        newest = max(rows or (), key=lambda row: row.seq or 0, default=None)
+        if newest is not None:
+            self._seen = (newest.seq or 0, newest.id)
+        elif self._seen is None:
+            self._seen = (0, "")
 
     def tell_access(self, access: Access, holder: str) -> None:
         """Tell who may write, if that is news."""
@@ -95,14 +105,23 @@ class Follower:
             await self._env.clock.sleep(FOLLOW_SECONDS)
 
 
-def _rows_after(reader: HistoryReader, last_seq: int, *, newest_page_only: bool) -> tuple[Row, ...]:
-    """Return the rows numbered above `last_seq`, oldest first."""
+def _newest_rows(reader: HistoryReader, seen: tuple[int, str] | None) -> tuple[Row, ...] | None:
+    """Return the rows behind the newest one that was `seen`, oldest first; None if that is there no longer.
+
+    Without one only the newest page is read.
+    """
     collected: list[Row] = []
     end: Position | None = None
     while True:
         page = reader.page_backward(end)
         rows = rows_of(page.entries)
+        last_seq = seen[0] if seen is not None else 0
         collected[:0] = [row for row in rows if (row.seq or 0) > last_seq]
-        if newest_page_only or page.exhausted or any((row.seq or 0) <= last_seq for row in rows):
+        if seen is None or (page.exhausted and not last_seq):
             return tuple(collected)
+        older = [row for row in rows if row.seq and row.seq <= last_seq]
+        if older:
+            return tuple(collected) if (older[-1].seq, older[-1].id) == seen else None
+        if page.exhausted:
+            return None
         end = page.next

@@ -4,6 +4,9 @@ from collections.abc import Collection
 from datetime import timedelta
 from typing import Final
 
+from app.disk import storage_error
+from app.history.codec import encode_json
+from app.history.files import ChatFiles
 from app.history.reader import HistoryReader, Position
 from app.session.state import rows_of
 
@@ -11,12 +14,25 @@ _CLOCK_JUMP: Final = timedelta(days=1)
 """By so much may a computer's clock have been wrong when a message was written down."""
 
 
-def ids_among(reader: HistoryReader, ids: Collection[str]) -> set[str]:
-    """Return those of `ids` that rows of the history have.
+def ids_among(files: ChatFiles, reader: HistoryReader, ids: Collection[str]) -> set[str]:
+    """Return those of `ids` that rows of the history have, or of a version that is not the chat now.
 
-    Ids begin with the time of their making in milliseconds: rows from long before the oldest are not read. Blocks;
-    raises StorageError.
+    Blocks; raises StorageError.
     """
+    found = _ids_in_chat(reader, ids)
+    left = {each: encode_json(each) for each in ids if each not in found}
+    try:
+        for path in files.branches.glob("*.jsonl") if left else ():
+            with path.open("rb") as lines:
+                for line in lines:
+                    found |= {each for each, needle in left.items() if b'"id":' + needle in line}
+    except OSError as error:
+        raise storage_error("The versions of this chat can't be read", error) from error
+    return found
+
+
+def _ids_in_chat(reader: HistoryReader, ids: Collection[str]) -> set[str]:
+    """Ids begin with the time of their making in milliseconds: rows from long before the oldest are not read."""
     oldest_ms = min((_made_ms(each) for each in ids), default=0.0) - _CLOCK_JUMP.total_seconds() * 1_000
     found: set[str] = set()
     end: Position | None = None

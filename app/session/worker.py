@@ -337,7 +337,7 @@ class Worker:
     async def _load_queue(self) -> None:
         """Learn which messages wait, without those that were sent. Raises StorageError."""
         ids = await self._queue.load(may_repair=True)
-        if ids and self._queue.forget(await run_blocking(ids_among, self.reader, ids)):
+        if ids and self._queue.forget(await run_blocking(ids_among, self._files, self.reader, ids)):
             await self._queue.save()
 
     async def _versions(self) -> tuple[Versions, ...]:

@@ -13,6 +13,7 @@ from app.domain.errors import KnownError
 from app.domain.events import (
     AccessChanged,
     AnswerDelayed,
+    ChatRewritten,
     ApprovalAsked,
     ApprovalEnded,
     ChatChanged,
@@ -273,6 +274,8 @@ class ChatController(QObject):
                 self._set_state(event.state)
             case AccessChanged(access=Access.WRITABLE) if self._is_current and self._access is not Access.WRITABLE:
                 # Title, draft and rows may all be others by now.
+                self._show_again(event.session)
+            case ChatRewritten():
                 self._show_again(event.session)
             case AccessChanged():
                 self._set_access(event.access, event.holder)
@@ -649,6 +652,8 @@ class ChatController(QObject):
             composer.set_hint(outcome.reason, is_error=bool(outcome.reason))
             return
         if isinstance(item, UserInput):
+            if outcome.is_queued:
+                self._page.announce(self.tr("The message is queued."))
             self._clear_sent(item)
             if self._sent is item:
                 # The row of a queued message comes later: by then the same words may stand there for another.

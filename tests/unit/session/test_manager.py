@@ -5,7 +5,7 @@ import pytest
 
 from app.domain.chats import Access
 from app.domain.errors import ChatInUse, ChatNotFound, StorageError
-from app.domain.events import AccessChanged, RowsAppended, SessionBroke
+from app.domain.events import AccessChanged, ChatRewritten, RowsAppended, SessionBroke
 from app.domain.rows import Boundary, Flag, Row, TextPart
 from app.history.codec import encode_row
 from app.history.files import ChatFiles
@@ -15,7 +15,7 @@ from app.history.reader import RowEntry
 from app.history.sidecars import SessionMeta, read_sidecar
 from app.history.store import Store
 from app.providers.base import StopPiece, StopReason, TextPiece
-from app.session.inputs import Accepted, DraftContent, Refused
+from app.session.inputs import Accepted, DraftContent, GoOnWithQueue, Refused
 from app.session.worker import Worker
 from tests.fakes.scripted import Hold, reply
 from tests.unit.session.conftest import Chat, Program, until
@@ -165,6 +165,45 @@ async def test_a_second_process_reads_follows_and_takes_over(program: Program, o
     await other.manager.close()
     await other.tasks.close()
     assert other.failures == []
+
+
+async def test_a_second_process_learns_that_rows_were_cut_off(program: Program, other: Program) -> None:
+    ours = await program.new_chat()
+    program.provider.play(reply("one"), reply("two"), reply("two!"), reply("three"))
+    await ours.say("a")
+    await ours.say("b")
+    theirs = Chat(other, ours.session)
+    await other.manager.open_chat(ours.session)
+
+    await ours.edit(ours.rows()[2].id, "b!")
+    await until(lambda: len(theirs.events(ChatRewritten)) == 1)
+    await ours.switch(ours.versions[0].after, ours.versions[0].ids[0])
+    await until(lambda: len(theirs.events(ChatRewritten)) == 2)
+    # What is appended from then on is told as ever.
+    await ours.say("c")
+    await until(lambda: [row.text for row in theirs.told_rows()][-2:] == ["c", "three"])
+    await program.manager.close()
+    await other.manager.close()
+    await other.tasks.close()
+
+
+async def test_a_second_process_sees_what_waits(program: Program, other: Program) -> None:
+    ours = await program.new_chat()
+    hold = Hold()
+    program.provider.play([hold, *reply("one")], reply("two"))
+    await ours.send("a")
+    await hold.reached()
+    await ours.queue("b")
+    opened = await other.manager.open_chat(ours.session)
+    assert ["b"] == [message.text for message in opened.queue.messages]
+    with pytest.raises(ChatInUse):
+        await other.manager.change_queue(ours.session, GoOnWithQueue())
+    hold.release()
+    await ours.idle()
+    await until(lambda: Chat(other, ours.session).waiting == [])
+    await program.manager.close()
+    await other.manager.close()
+    await other.tasks.close()
 
 
 async def test_a_row_that_comes_right_behind_the_opening_is_shown_or_told(program: Program, other: Program) -> None:

@@ -363,3 +363,18 @@ async def test_a_message_that_is_sent_while_others_are_written_down_does_not_com
         queue.forget({taken.id})
 
     assert [message.text for message in queue.view.messages] == ["b!"]
+
+
+async def test_a_message_whose_row_was_cut_off_since_is_dropped_at_open_too(program: Program) -> None:
+    chat, hold = await streaming(program)
+    program.provider.play(reply("ok"), reply("changed"))
+    await chat.queue("second")
+    on_disk = chat.files.queue.read_bytes()
+    hold.release()
+    await chat.idle()
+    await chat.edit(chat.rows()[2].id, "second!")
+    await program.manager.close()
+    chat.files.queue.write_bytes(on_disk)
+    await program.restart()
+    opened = await program.manager.open_chat(chat.session)
+    assert () == opened.queue.messages
