@@ -654,6 +654,8 @@ class ChatController(QObject):
         if isinstance(item, UserInput):
             if outcome.is_queued:
                 self._page.announce(self.tr("The message is queued."))
+            if outcome.is_queued:
+                self._page.announce(self.tr("The message is queued."))
             self._clear_sent(item)
             if self._sent is item:
                 # The row of a queued message comes later: by then the same words may stand there for another.
