@@ -15,7 +15,8 @@ from app.memory.paths import MemoryPath, parse_file_path, parse_path
 from app.memory.places import walk
 from app.memory.reading import NOTHING
 from app.memory.store import MemoryStore
-from app.tools.diffs import unified_diff
+from app.tools.folder_diff import Change as TextChange
+from app.tools.folder_diff import unified
 from app.tools.memory_arguments import Create, Delete, Insert, Rename, StrReplace, Write
 from app.tools.memory_seen import SeenVersions
 
@@ -109,7 +110,7 @@ def _written(path: MemoryPath, before: str, after: str, version: str, store: Mem
         written = store.put(path, after, expected=version)
         return Made(f"{'Made' if is_new else 'Changed'} {path}: {lines}.", written.version)
 
-    return Change(path, summary, unified_diff(before, after, name=name), version, apply)
+    return Change(path, summary, _diff(before, after, name), version, apply)
 
 
 def _delete(call: Delete, memories: Memories, seen: SeenVersions) -> Change:
@@ -161,10 +162,14 @@ def _check_seen(path: MemoryPath, version: str, seen: SeenVersions) -> None:
 
 def _removal(store: MemoryStore, path: MemoryPath) -> str:
     try:
-        return unified_diff(store.read(path).text, "", name="/".join(path.names))
+        return _diff(store.read(path).text, "", "/".join(path.names))
     except KnownError:
         # No text: it can be deleted all the same.
         return ""
+
+
+def _diff(before: str, after: str, name: str) -> str:
+    return unified(TextChange.of(before, after), name) if before != after else ""
 
 
 def _lines(text: str) -> str:

@@ -11,7 +11,7 @@ from app.domain.chats import TurnState
 from app.domain.events import ApprovalAsked, ApprovalEnded
 from app.domain.rows import ToolPart
 from app.tools.base import ToolOutcome
-from app.tools.diffs import unified_diff
+from app.tools.folder_diff import Change, unified
 from app.ui.chat.answer_keys import ANSWER_KEYS
 from app.ui.chat.items import ToolCall
 from app.ui.chat.targets import Answer, TargetKind
@@ -21,7 +21,7 @@ from tests.fakes.scripted import Hold, ScriptedTool, calls, reply
 from tests.ui.conftest import Desk
 from tests.ui.long_chats import LongChat, transcript
 
-DIFF = unified_diff("at nine\n", "at eight\n", name="plan.md")
+DIFF = unified(Change.of("at nine\n", "at eight\n"), "plan.md")
 NATIVE = QKeySequence.SequenceFormat.NativeText
 QUESTION = Question("Change 1 line of plan.md", DIFF, "change")
 

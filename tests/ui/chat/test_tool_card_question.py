@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.domain.approvals import Question, Verdict
-from app.tools.diffs import unified_diff
+from app.tools.folder_diff import Change, unified
 from app.ui.chat.accessible import accessible_name
 from app.ui.chat.items import Item, Section, Speaker, ToolCall
 from app.ui.chat.style import make_style
@@ -21,7 +21,7 @@ from app.ui.chat.transcript_view import TranscriptView
 from app.ui.theme import load_theme
 from tests.ui.chat.conftest import Driver, many
 
-DIFF = unified_diff("Title\nat nine\nend\n", "Title\nat eight\nend\n", name="plan.md")
+DIFF = unified(Change.of("Title\nat nine\nend\n", "Title\nat eight\nend\n"), "plan.md")
 QUESTION = Question("Change 1 line of plan.md", DIFF, "edit_file")
 ASKING = ToolCall("c1", "edit_file", "asking", {"path": "plan.md", "new": "at eight"}, diff=DIFF, question=QUESTION)
 
@@ -127,7 +127,7 @@ def test_a_question_far_away_is_gone_to_with_its_card(view: TranscriptView) -> N
 
 
 def test_a_change_higher_than_the_window_is_gone_to_at_its_buttons(view: TranscriptView) -> None:
-    long = unified_diff("", "\n".join("word " * 60 for _ in range(30)), name="a")
+    long = unified(Change.of("", "\n".join("word " * 60 for _ in range(30))), "a")
     view.set_items([_item(replace(ASKING, diff=long), text="words " * 800)], more_above=False)
     assert view.go_to_question("c1")
     assert view.shows_question("c1")

@@ -1,7 +1,7 @@
 import pytest
 from PySide6.QtCore import QLocale
 
-from app.tools.diffs import unified_diff
+from app.tools.folder_diff import Change, unified
 from app.ui.chat.diff_text import shown_diff
 
 
@@ -10,14 +10,14 @@ def shown(diff: str, *, most_chars: int = 10_000, most_lines: int = 100) -> str:
 
 
 def test_a_change_is_lines_with_their_signs_and_nothing_else() -> None:
-    diff = unified_diff("title\nold\n\nend\n", "title\nnew\n\nend\n", name="notes.txt")
+    diff = unified(Change.of("title\nold\n\nend\n", "title\nnew\n\nend\n"), "notes.txt")
     assert shown(diff) == "  title\n- old\n+ new\n  \n  end"
 
 
 def test_what_is_left_out_between_two_places_is_told_by_the_number_of_the_line() -> None:
     before = [f"line {number}" for number in range(1, 31)]
     after = ["first", *before[1:28], "last but one", before[29]]
-    lines = shown(unified_diff("\n".join(before), "\n".join(after), name="a")).split("\n")
+    lines = shown(unified(Change.of("\n".join(before), "\n".join(after)), "a")).split("\n")
     assert lines[:3] == ["- line 1", "+ first", "  line 2"]
     assert f"⋯ line {QLocale().toString(26)}" in lines
     assert lines[-3:] == ["- line 29", "+ last but one", "  line 30"]
