@@ -13,10 +13,10 @@ from app.domain.errors import KnownError
 from app.domain.events import (
     AccessChanged,
     AnswerDelayed,
-    ChatRewritten,
     ApprovalAsked,
     ApprovalEnded,
     ChatChanged,
+    ChatRewritten,
     QueueChanged,
     ReplyDelta,
     ReplyDropped,
