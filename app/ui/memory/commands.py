@@ -24,9 +24,10 @@ class MemoryCommands(QObject):
     """A sentence about what was done, and what undoes it."""
     created = Signal(str, str)
     """Chat and path of a new memory."""
-    renamed = Signal(str, str)
-    """Paths before and after."""
-    deleted = Signal(str)
+    renamed = Signal(str, str, str)
+    """Chat, and paths before and after."""
+    deleted = Signal(str, str)
+    """Chat and path."""
 
     def __init__(self, bridge: Bridge, tasks: TaskSet, parent: QWidget) -> None:
         super().__init__(parent)
@@ -81,11 +82,11 @@ class MemoryCommands(QObject):
         if name == entry.name:
             return
         renamed = await self._bridge.rename_memory(session, entry.path, f"/memories/{entry.scope}/{name}")
-        self.renamed.emit(entry.path, renamed)
+        self.renamed.emit(session, entry.path, renamed)
 
     async def _delete(self, session: str, entry: MemoryEntry) -> None:
         removed = await self._bridge.delete_memory(session, entry.path)
-        self.deleted.emit(entry.path)
+        self.deleted.emit(session, entry.path)
         words = self.tr("“{name}” is deleted.").format(name=entry.name)
         self.undo_offered.emit(words, partial(self._undo, session, removed))
 

@@ -112,14 +112,22 @@ class Editing(QObject):
         self._set(OpenMemory(memory.session, memory.theirs))
         self.shown.emit(memory.theirs.text, False)
 
-    def note_renamed(self, old: str, new: str) -> None:
-        """Follow a memory to its new path."""
-        if self.memory is not None and self.memory.base.path == old:
+    def discard(self) -> None:
+        """Go back to the text as it was read or saved last; Undo brings back what was typed."""
+        memory = self.memory
+        if memory is not None and memory.state is not SaveState.SAVING:
+            self._set(OpenMemory(memory.session, memory.base))
+            self.shown.emit(memory.base.text, False)
+            self.refresh()
+
+    def note_renamed(self, session: str, old: str, new: str) -> None:
+        """Follow a memory of a chat, or of all, to its new path."""
+        if self.memory is not None and self._is_open(session, old):
             self._set(replace(self.memory, base=replace(self.memory.base, path=new)))
 
-    def note_deleted(self, path: str) -> None:
+    def note_deleted(self, session: str, path: str) -> None:
         """Leave a memory that the person has deleted."""
-        if self.memory is not None and self.memory.base.path == path:
+        if self._is_open(session, path):
             self._leave()
 
     # What others do
@@ -230,6 +238,10 @@ class Editing(QObject):
             saved = await self._bridge.save_memory(memory.session, path, text, version="")
             if isinstance(saved, MemoryText):
                 return
+
+    def _is_open(self, session: str, path: str) -> bool:
+        memory = self.memory
+        return memory is not None and memory.base.path == path and (_is_global(memory) or memory.session == session)
 
     def _leave(self) -> None:
         self._set(None)

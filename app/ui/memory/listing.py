@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import QCoreApplication, QModelIndex, QPoint, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTreeWidgetItem
 
 from app.domain.memories import MemoryEntry, MemoryListing, MemoryScope
@@ -41,13 +41,11 @@ class MemoryList(QTreeWidget):
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.header().setStretchLastSection(False)
         self.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         self.activated.connect(self._activate)
         self.clicked.connect(self._activate)
-        self.customContextMenuRequested.connect(self._ask_for_menu)
 
     def set_theme(self, theme: Theme) -> None:
         """Draw in the colours of `theme`, and with its zoom."""
@@ -90,10 +88,17 @@ class MemoryList(QTreeWidget):
             self.delete_wanted.emit(value)
         elif isinstance(value, MemoryEntry) and event.key() == Qt.Key.Key_F2:
             self.rename_wanted.emit(value)
-        elif event.key() == Qt.Key.Key_Menu and value is not None:
-            self._ask_for_menu(self.visualRect(self.currentIndex()).bottomLeft())
         else:
             super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        if event.reason() is QContextMenuEvent.Reason.Keyboard:
+            index = self.currentIndex()
+            place = self.viewport().mapToGlobal(self.visualRect(index).bottomLeft())
+        else:
+            index, place = self.indexAt(event.pos()), event.globalPos()
+        if (value := self._value(index)) is not None:
+            self.menu_wanted.emit(value, place)
 
     def _add_scope(self, scope: MemoryScope, listing: MemoryListing) -> None:
         group = QTreeWidgetItem([scope_name(scope)])
@@ -137,12 +142,6 @@ class MemoryList(QTreeWidget):
         value = self._value(index)
         if isinstance(value, MemoryEntry):
             self.chosen.emit(value)
-
-    @Slot(QPoint)
-    def _ask_for_menu(self, place: QPoint) -> None:
-        value = self._value(self.indexAt(place)) or self.current
-        if value is not None:
-            self.menu_wanted.emit(value, self.viewport().mapToGlobal(place))
 
 
 def _notes(listing: MemoryListing) -> list[str]:

@@ -221,28 +221,40 @@ class MemoryPanel(QWidget):
 
     @Slot(QWidget)
     def _show_editor_menu(self, button: QWidget) -> None:
-        memory = self.editing.memory
+        self.menu_of_open().popup(button.mapToGlobal(QPoint(0, button.height())))
+
+    def menu_of_open(self) -> QMenu:
+        """Return everything that can be done with the memory in the editor."""
+        menu, memory = self._menu(), self.editing.memory
+        discard = menu.addAction(self.tr("Discard what you typed"))
+        discard.setEnabled(self.editing.is_unsaved)
+        discard.triggered.connect(self.editing.discard)
         path = memory.base.path if memory is not None and memory.session == self.session else ""
         entries = [entry for listing in self.listings.values() for entry in listing.entries if entry.path == path]
         if entries:
-            self.menu_of(entries[0]).popup(button.mapToGlobal(QPoint(0, button.height())))
+            menu.addSeparator()
+            self._add_commands(menu, entries[0])
+        return menu
 
     def menu_of(self, value: MemoryEntry | MemoryScope) -> QMenu:
-        """Return everything that can be done with a memory, or beside others of its kind."""
+        """Return everything that can be done with a memory of the list, or beside others of its kind."""
         menu = self._menu()
         if isinstance(value, MemoryEntry):
-            session, entry = self.session, value
-            menu.addAction(self.tr("Open")).triggered.connect(lambda: self._open(entry))
-            menu.addAction(self.tr("Rename…")).triggered.connect(lambda: self.commands.ask_to_rename(session, entry))
-            pin = menu.addAction(self.tr("Pinned"))
-            pin.setCheckable(True)
-            pin.setChecked(entry.is_pinned)
-            pin.setToolTip(self.tr("Models that are shown memories are shown this one first."))
-            pin.triggered.connect(lambda on: self.commands.pin(session, entry, on=on))
-            menu.addAction(self.tr("Delete")).triggered.connect(lambda: self.commands.delete(session, entry))
+            menu.addAction(self.tr("Open")).triggered.connect(lambda: self._open(value))
+            self._add_commands(menu, value)
             menu.addSeparator()
         self._add_new(menu)
         return menu
+
+    def _add_commands(self, menu: QMenu, entry: MemoryEntry) -> None:
+        session = self.session
+        menu.addAction(self.tr("Rename…")).triggered.connect(lambda: self.commands.ask_to_rename(session, entry))
+        pin = menu.addAction(self.tr("Pinned"))
+        pin.setCheckable(True)
+        pin.setChecked(entry.is_pinned)
+        pin.setToolTip(self.tr("Models that are shown memories are shown this one first."))
+        pin.triggered.connect(lambda on: self.commands.pin(session, entry, on=on))
+        menu.addAction(self.tr("Delete")).triggered.connect(lambda: self.commands.delete(session, entry))
 
     def _menu(self) -> QMenu:
         menu = QMenu(self)

@@ -1,8 +1,8 @@
 """The memory dock: what it lists, the editor, and that nothing typed is lost."""
 
 import pytest
-from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QGuiApplication, QKeyEvent
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QApplication
 
 from app.ui.memory.editing import SaveState
@@ -221,6 +221,34 @@ def test_a_text_that_is_too_long_is_refused_in_words_and_stays(memory: MemoryDes
     assert len(panel.editor.text()) == 102_403
     panel.editor.field.undo()
     assert state(memory) is SaveState.SAVED
+
+
+def test_what_is_typed_can_be_discarded_and_brought_back(memory: MemoryDesk) -> None:
+    memory.write(PLAN, "one")
+    panel = memory.open()
+    memory.edit(PLAN)
+    assert [action.text() for action in panel.menu_of_open().actions() if action.isEnabled() and action.text()] == [
+        "Rename…",
+        "Pinned",
+        "Delete",
+    ]
+    memory.type("zero, ")
+    panel.menu_of_open().actions()[0].trigger()
+    assert (panel.editor.text(), state(memory)) == ("one", SaveState.SAVED)
+    panel.editor.field.undo()
+    assert (panel.editor.text(), state(memory)) == ("zero, one", SaveState.UNSAVED)
+
+
+def test_the_menu_key_asks_for_the_menu_of_what_is_current(memory: MemoryDesk) -> None:
+    memory.write(PLAN, "one")
+    panel = memory.open()
+    panel.list.select(PLAN)
+    wanted: list[object] = []
+    panel.list.menu_wanted.disconnect()
+    panel.list.menu_wanted.connect(lambda value, _place: wanted.append(value))
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(5, 300), QPoint(5, 300))
+    QApplication.sendEvent(panel.list.viewport(), event)
+    assert wanted == [memory.entry(PLAN)]
 
 
 def test_a_new_memory_opens_at_once(memory: MemoryDesk) -> None:
