@@ -1,5 +1,7 @@
 """What the reader has seen: items that came below, and whether older or newer ones are wanted."""
 
+from collections.abc import Container
+
 from PySide6.QtCore import QObject, Signal
 
 from app.ui.chat.flow import Flow
@@ -52,6 +54,13 @@ class Attendance(QObject):
         """Count an item no more."""
         if item_id in self._unseen:
             self._unseen.discard(item_id)
+            self.unseen_changed.emit(len(self._unseen))
+
+    def keep(self, item_ids: Container[str]) -> None:
+        """Count only these any more."""
+        gone = {each for each in self._unseen if each not in item_ids}
+        if gone:
+            self._unseen -= gone
             self.unseen_changed.emit(len(self._unseen))
 
     def look(self) -> None:

@@ -1,5 +1,6 @@
 """Puts parts of the transcript on the clipboard."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from PySide6.QtCore import QMimeData
@@ -43,13 +44,13 @@ def copy_plain(model: TranscriptModel, selection: Selection, reader: BlockReader
         copy_text(text if is_long else selected_text(model, selection, reader, as_shown=True))
 
 
-def copy_node(model: TranscriptModel, node: Node) -> None:
-    """Put an item on the clipboard, as Markdown and as HTML."""
-    text = item_text(node)
+def copy_nodes(model: TranscriptModel, nodes: Sequence[Node]) -> None:
+    """Put items on the clipboard, as Markdown and as HTML."""
+    text = "\n\n".join(filter(None, map(item_text, nodes)))
     data = QMimeData()
     data.setText(text)
     if len(text) <= _MAX_HTML_CHARS:
-        data.setHtml(_item_html(model, node))
+        data.setHtml("".join(_item_html(model, node) for node in nodes))
     QGuiApplication.clipboard().setMimeData(data)
 
 

@@ -96,3 +96,5 @@ class Item:
     is_error: bool = False
     """Whether `note` tells of a failure rather than of something the person did."""
     actions: Sequence[ItemAction] = ()
+    has_version: bool = False
+    """Whether a notice stands where a version begins that has nothing to show."""

@@ -14,6 +14,8 @@ _MARK_BEYOND = 10
 """How far the ground of a marked item reaches beyond its column."""
 _BEYOND = 40
 """A ground is painted this far beyond what is to be painted: its corners lie outside."""
+_FADED = 0.4
+"""How much is left of what will be cut off."""
 
 
 def paint_screen(painter: QPainter, rows: Rows, shown: Sequence[Placed], clip: QRectF, selection: Selection) -> None:
@@ -22,7 +24,14 @@ def paint_screen(painter: QPainter, rows: Rows, shown: Sequence[Placed], clip: Q
     _paint_bubbles(painter, rows, shown, clip)
     for placed in shown:
         if placed.y < clip.bottom() and placed.y + placed.height > clip.top():
+            painter.setOpacity(_opacity(rows, placed))
             rows.paint(painter, placed, clip, _selected(rows, placed, selection))
+    painter.setOpacity(1.0)
+
+
+def _opacity(rows: Rows, placed: Placed) -> float:
+    faded = rows.look.faded_behind
+    return 1.0 if faded is None or placed.node.order <= faded else _FADED
 
 
 def _paint_mark(painter: QPainter, rows: Rows, shown: Sequence[Placed]) -> None:
@@ -65,4 +74,6 @@ def _paint_bubbles(painter: QPainter, rows: Rows, shown: Sequence[Placed], clip:
             bottom = origin + node.heights.top(inside[-1] + 1)
             top, bottom = max(top, int(clip.top()) - _BEYOND), min(bottom, int(clip.bottom()) + _BEYOND)
             if top < bottom:
+                painter.setOpacity(_opacity(rows, placed))
                 rows.paint_bubble(painter, node, top, bottom)
+    painter.setOpacity(1.0)

@@ -18,6 +18,7 @@ from app.ui.chat.code_cell import CodeCell
 from app.ui.chat.find_text import Finding
 from app.ui.chat.flow import Placed
 from app.ui.chat.items import Speaker
+from app.ui.chat.message_bar import MessageBars
 from app.ui.chat.section_text import ToolSection
 from app.ui.chat.style import Style
 from app.ui.chat.targets import Target, TargetId, TargetKind
@@ -33,7 +34,8 @@ _BUBBLE_SHARE: Final = 0.86
 _BUBBLE_ROWS: Final = 8
 """A longer message takes the whole width of its bubble without being measured for it."""
 _REASONING_INDENT: Final = 14
-_ITEM_GAP: Final = 22
+_ITEM_GAP: Final = 14
+"""The line below a message leaves as much room again, and more."""
 _BLOCK_GAP: Final = 10
 _HEADING_GAP: Final = 18
 _CODE_GAP: Final = 14
@@ -61,6 +63,8 @@ class Look:
     """The order of the item that was jumped to."""
     finding: Finding | None = None
     """What is looked for in the text."""
+    faded_behind: int | None = None
+    """The order of the item behind which everything is faded: it will be cut off."""
 
 
 class Rows:
@@ -73,6 +77,7 @@ class Rows:
         """Number of the present layout: rows measured for another one are measured again."""
         self.files = FileChips()
         self.tools = tool_card.ToolCards()
+        self.bars = MessageBars(model)
         self._model = model
         self._is_restyled = False
         self._column_x = 12.0
@@ -112,6 +117,7 @@ class Rows:
         self.style = style
         self.files.restyle()
         self.tools.restyle()
+        self.bars.restyle()
         self._cells.clear()
 
     def forget(self) -> None:
@@ -203,6 +209,8 @@ class Rows:
                 return answer_row.answer_targets(self.style, call, rect) if isinstance(call, ToolSection) else []
             case RowKind.FOOTER:
                 return furniture.footer_targets(self.style, node.item, self._rect(placed, frame))
+            case RowKind.BAR:
+                return self.bars.targets(self.style, node, self._rect(placed, frame))
             case RowKind.BLOCK:
                 cell = self.cell(node, at)
                 found = [] if cell is None else cell.targets()
@@ -237,6 +245,10 @@ class Rows:
                 furniture.paint_wait(painter, self.style, rect, self.look.wait_step)
             case RowKind.FOOTER:
                 furniture.paint_footer(painter, self.style, node.item, rect, number)
+            case RowKind.BAR:
+                copied = self.look.copied
+                done = copied.number if copied and copied[:2] == (node.order, row.key) else None
+                self.bars.paint(painter, self.style, node, rect, hovered=number, copied=done)
             case RowKind.BLOCK:
                 self._paint_block(painter, placed, frame, clip, selection, number)
             case RowKind.PENDING:
@@ -320,6 +332,8 @@ class Rows:
                 inner = style.line_height
             case RowKind.FOOTER:
                 inner = furniture.footer_height(style, node.item, self._column)
+            case RowKind.BAR:
+                inner = self.bars.height(style)
             case RowKind.PENDING:
                 return node.heights[at]
             case RowKind.BLOCK:

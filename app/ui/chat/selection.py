@@ -54,6 +54,10 @@ class Selection:
         """Whether more than one block is selected."""
         return (bounds := self.bounds) is not None and bounds[0][:3] != bounds[1][:3]
 
+    def select_items(self, first: Node, last: Node) -> None:
+        """Select items from the begin of the first to the end of the last."""
+        self.select(Place(first.order, -2, 0, 0), Place(last.order, _FAR, _FAR, 0))
+
     def clear(self) -> None:
         """Select nothing."""
         self.anchor = self.head = None

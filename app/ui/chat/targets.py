@@ -19,6 +19,8 @@ class TargetKind(Enum):
     MORE = auto()
     ACTION = auto()
     ANSWER = auto()
+    MESSAGE = auto()
+    """One of the buttons below a message; the keyboard stops once at all of a line."""
 
 
 class TargetId(NamedTuple):
@@ -46,6 +48,6 @@ class Target:
     name: str
     """For the screen reader."""
     payload: object = None
-    """The address of a link, the `ItemAction`, or the `Answer`."""
+    """The address of a link, the `ItemAction`, the `Answer`, or the `Offer`."""
     number: int = 0
     """Among the targets of its row."""

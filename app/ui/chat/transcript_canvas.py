@@ -25,11 +25,13 @@ from PySide6.QtWidgets import QFrame, QMenu, QStyle, QToolTip, QWidget
 from app.ui.chat import clipboard
 from app.ui.chat.accessible import AccessibleView, announce
 from app.ui.chat.attendance import Attendance
+from app.ui.chat.deeds import Deed
 from app.ui.chat.flow import Flow
 from app.ui.chat.frames import FrameClock
 from app.ui.chat.gestures import Gestures
 from app.ui.chat.hit_test import HitTest
 from app.ui.chat.jump_button import JumpButton
+from app.ui.chat.message_bar import number_of
 from app.ui.chat.painting import paint_screen
 from app.ui.chat.rows import Rows
 from app.ui.chat.selection import Selection
@@ -128,6 +130,7 @@ class TranscriptCanvas(AccessibleView):
         self._focus.clear()
         self._gestures.forget()
         self.rows.look.hovered = self.rows.look.copied = self.rows.look.marked = None
+        self.rows.look.faded_behind = self.rows.bars.look.pointed = None
 
     def make_menu(self, pos: QPoint) -> QMenu:
         """Return the context menu of a point of the viewport."""
@@ -185,6 +188,7 @@ class TranscriptCanvas(AccessibleView):
         return bool(beyond)
 
     def paintEvent(self, event: QPaintEvent) -> None:
+        self.rows.bars.look.focused = self._focused_bar()
         painter = QPainter(self.viewport())
         try:
             clip = QRectF(event.rect())
@@ -240,6 +244,7 @@ class TranscriptCanvas(AccessibleView):
                 self.viewport().update()
         elif pixels.y():
             self._scroll_by(-pixels.y())
+            self._point_at(event.position())
         event.accept()
 
     def _turn_zoom(self, eighths: int) -> None:
@@ -276,7 +281,7 @@ class TranscriptCanvas(AccessibleView):
 
     def viewportEvent(self, event: QEvent) -> bool:
         if event.type() is QEvent.Type.Leave:
-            self.rows.look.hovered = None
+            self.rows.look.hovered = self.rows.bars.look.pointed = None
             self.viewport().update()
         if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
             self._show_address(event)
@@ -396,9 +401,35 @@ class TranscriptCanvas(AccessibleView):
         elif key in {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space}:
             # A key that is held since another place must not answer a question here.
             return event.isAutoRepeat() or self._activate_focused()
+        elif key in {Qt.Key.Key_Left, Qt.Key.Key_Right}:
+            return self._go_sideways(event, forwards=key is Qt.Key.Key_Right)
         else:
             return self._pass_on(event)
         return True
+
+    def _go_sideways(self, event: QKeyEvent, *, forwards: bool) -> bool:
+        """Go along the buttons below a message, or with Alt to another version of it."""
+        held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        if held == Qt.KeyboardModifier.AltModifier:
+            return event.isAutoRepeat() or self._step_version(forwards=forwards)
+        target = None if held else self._focus.step_in_bar(forwards=forwards)
+        if target is not None:
+            announce(self, target.name)
+            self.viewport().update()
+        return target is not None
+
+    def _step_version(self, *, forwards: bool) -> bool:
+        """Ask for another version of the message the keyboard is on; return whether there are any."""
+        found = self._focus.current()
+        node = None if found is None else self.model.node_of_order(found[0].item)
+        if node is None:
+            return False
+        bar = self.model.last_step(node).order
+        number = number_of(Deed.NEXT if forwards else Deed.PREVIOUS)
+        step = next((each for each in self.on_screen.targets() if _is_button(each, bar, number)), None)
+        if step is not None:
+            self.activate(*step)
+        return step is not None
 
     def _pass_on(self, event: QKeyEvent) -> bool:
         """Hand on what was typed; return whether it was text."""
@@ -436,7 +467,22 @@ class TranscriptCanvas(AccessibleView):
         elif rect.bottom() > self.viewport().height():
             self._scroll_by(math.ceil(rect.bottom()) - self.viewport().height() + _MARGIN)
 
+    def _focused_bar(self) -> int | None:
+        """Return the order of the item with the line below the message that the keyboard is on."""
+        found = self._focus.current() if self.hasFocus() else None
+        node = None if found is None else self.model.node_of_order(found[0].item)
+        return None if node is None else self.model.last_step(node).order
+
+    def _point_at(self, point: QPointF) -> None:
+        """Show what can be done with the message below the pointer."""
+        placed = self.on_screen.row_at(point)
+        pointed = None if placed is None else self.model.last_step(placed.node).order
+        if pointed != self.rows.bars.look.pointed:
+            self.rows.bars.look.pointed = pointed
+            self.viewport().update()
+
     def _hover(self, point: QPointF) -> None:
+        self._point_at(point)
         found = self.on_screen.target_at(point)
         which = None if found is None else found[0]
         cursor = Qt.CursorShape.ArrowCursor
@@ -453,5 +499,12 @@ class TranscriptCanvas(AccessibleView):
         found = self.on_screen.target_at(QPointF(event.pos()))
         if found is not None and found[1].kind is TargetKind.LINK:
             QToolTip.showText(event.globalPos(), str(found[1].payload)[:_MAX_ADDRESS_CHARS], self.viewport())
+        elif found is not None and found[1].kind is TargetKind.MESSAGE:
+            QToolTip.showText(event.globalPos(), found[1].name, self.viewport())
         else:
             QToolTip.hideText()
+
+
+def _is_button(found: tuple[TargetId, Target], item: int, number: int) -> bool:
+    which, target = found
+    return target.kind is TargetKind.MESSAGE and (which.item, which.number) == (item, number)

@@ -41,6 +41,8 @@ class RowKind(Enum):
     WAIT = auto()
     """A reply that has not said a word yet."""
     FOOTER = auto()
+    BAR = auto()
+    """What can be done with a message, and which version it is."""
 
 
 class RowKey(NamedTuple):
@@ -52,7 +54,7 @@ class RowKey(NamedTuple):
 
 _START: Final = RowKey(-2, 0)
 _OF_VALUES: Final = frozenset(
-    {RowKind.HEADER, RowKind.FOOTER, RowKind.TOOL, RowKind.MORE, RowKind.ASK, RowKind.DIVIDER}
+    {RowKind.HEADER, RowKind.FOOTER, RowKind.TOOL, RowKind.MORE, RowKind.ASK, RowKind.DIVIDER, RowKind.BAR}
 )
 """Rows whose height no block of text decides."""
 
@@ -103,6 +105,8 @@ class Node:
         self.is_expanded = False
         self.goes_on = False
         """Whether it goes on with the item above: the next step of the same reply needs no header."""
+        self.is_continued = False
+        """Whether the item below goes on with it: what can be done with a reply stands below its last step."""
         self.version = 0
         """Grows whenever the rows change."""
 
@@ -181,6 +185,8 @@ class Node:
             yield Row(RowKind.WAIT, RowKey(len(self.sections), 0))
         if self.item.note or self.item.actions or not self.rows:
             yield Row(RowKind.FOOTER, RowKey(_LAST, 0))
+        if (self.item.speaker is not Speaker.NOTICE or self.item.has_version) and not self.is_continued:
+            yield Row(RowKind.BAR, RowKey(_LAST, 1))
 
     def _rows_of(self, at: int, section: SectionText, first: int) -> Iterator[Row]:
         """Give the rows of a section from its block `first` on; all of them if that is negative."""
@@ -236,6 +242,25 @@ class TranscriptModel:
         at = bisect_left(self.nodes, order, key=lambda each: each.order)
         return self.nodes[at] if at < len(self.nodes) and self.nodes[at].order == order else None
 
+    @property
+    def newest_message(self) -> Node | None:
+        """The last item that is no notice."""
+        return next((node for node in reversed(self.nodes) if node.item.speaker is not Speaker.NOTICE), None)
+
+    def first_step(self, node: Node) -> Node:
+        """Return the first item of the reply that an item belongs to."""
+        at = self.index_of(node)
+        while at > 0 and self.nodes[at].goes_on:
+            at -= 1
+        return self.nodes[at]
+
+    def last_step(self, node: Node) -> Node:
+        """Return the last item of the reply that an item belongs to."""
+        at = self.index_of(node)
+        while at + 1 < len(self.nodes) and self.nodes[at].is_continued:
+            at += 1
+        return self.nodes[at]
+
     def set_items(self, items: Iterable[Item]) -> None:
         """Show `items` and nothing else."""
         self.nodes = []
@@ -272,6 +297,17 @@ class TranscriptModel:
             self._join(at)
             self._sum_up()
         return node
+
+    def cut(self, item_ids: Iterable[str]) -> list[Node]:
+        """Take many items out; return them."""
+        found = [self._by_id.pop(item_id) for item_id in item_ids if item_id in self._by_id]
+        gone = set(map(id, found))
+        for node in found:
+            self._behind.pop(node.item.id, None)
+        self.nodes = [node for node in self.nodes if id(node) not in gone]
+        self._join(len(self.nodes))
+        self._sum_up()
+        return found
 
     def update(self, item: Item) -> Node | None:
         """Replace the item of that id; blocks that say the same stay the same objects."""
@@ -394,13 +430,20 @@ class TranscriptModel:
         return node
 
     def _join(self, at: int) -> None:
-        """Give an item a header, or take it away, as the item above it says."""
+        """Give an item a header, or take it away, as the item above it says; so with the line below the item above."""
+        is_next = 0 < at < len(self.nodes) and _is_next_step(self.nodes[at - 1], self.nodes[at])
+        if 0 < at <= len(self.nodes) and self.nodes[at - 1].is_continued is not is_next:
+            above = self.nodes[at - 1]
+            above.is_continued = is_next
+            if above.is_expanded:
+                above.build_rows(self.scale)
+            if at <= len(self.heights):
+                self.heights[at - 1] = above.heights.total
         if at >= len(self.nodes):
             return
         node = self.nodes[at]
-        goes_on = at > 0 and _is_next_step(self.nodes[at - 1], node)
-        if goes_on is not node.goes_on:
-            node.goes_on = goes_on
+        if is_next is not node.goes_on:
+            node.goes_on = is_next
             if node.is_expanded:
                 node.build_rows(self.scale)
 

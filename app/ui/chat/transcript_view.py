@@ -6,25 +6,35 @@ It shows `Item`s and says what the reader did. It opens no links, loads nothing 
 from collections.abc import Sequence
 from typing import Final
 
-from PySide6.QtCore import QPoint, QPointF, QRectF, QTimer, Signal
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.domain.approvals import Verdict
 from app.ui.chat import clipboard
 from app.ui.chat.accessible import announce, register, tell_reading_place
+from app.ui.chat.deeds import Deed, Marks, Offer, Offers, menu_text, steps_of
 from app.ui.chat.items import Item, SectionKind, Speaker
+from app.ui.chat.message_bar import number_of
 from app.ui.chat.section_text import ToolSection
-from app.ui.chat.selection import item_text, selected_text
+from app.ui.chat.selection import Selection, item_text, selected_text
 from app.ui.chat.targets import Answer, Target, TargetId, TargetKind
 from app.ui.chat.tool_text import state_text, title
 from app.ui.chat.transcript_canvas import TranscriptCanvas
 from app.ui.chat.transcript_model import Node, RowKey
 from app.ui.theme import Theme
+from app.ui.tooltip import plain_tooltip
 
 MARK_MS: Final = 4_000
 """How long an item is marked that was jumped to: nothing moves, so there must be time to see it."""
 _COPIED_MS: Final = 1_500
 _MOST_CALLS_SAID: Final = 3
+_GROUPS: Final = (
+    (Deed.COPY, Deed.COPY_PLAIN, Deed.QUOTE),
+    (Deed.EDIT, Deed.ANSWER_AGAIN, Deed.ANSWER_WITH, Deed.PREVIOUS, Deed.NEXT),
+    (Deed.BRANCH,),
+    (Deed.RAW, Deed.WHY),
+)
+"""The order of the menu."""
 
 
 class TranscriptView(TranscriptCanvas):
@@ -38,6 +48,8 @@ class TranscriptView(TranscriptCanvas):
     """Item id, `ItemAction`."""
     answered = Signal(str, object)
     """Id of a call that asks, and the `Verdict`."""
+    offer_taken = Signal(str, object)
+    """Item id, and the `Offer` the person wants of those that are made for it; a refusal is to be told."""
     link_activated = Signal(str)
     unseen_changed = Signal(int)
     """How many items arrived or grew below while the reader is not at the end."""
@@ -131,6 +143,24 @@ class TranscriptView(TranscriptCanvas):
                 self.note_selection()
             self.sync()
 
+    def cut_items(self, item_ids: Sequence[str]) -> None:
+        """Take these out, and whatever came below and is not shown yet: what is left is the end."""
+        gone = {node.order for node in self._take_out(item_ids)}
+        bounds = self.selection.bounds
+        if bounds is not None and any(place.item in gone for place in bounds):
+            self.selection.clear()
+            self.note_selection()
+        self._gestures.forget()
+        self.attendance.keep({node.item.id for node in self.nodes})
+        self.attendance.expect_newer(more=False)
+        self.sync()
+
+    def _take_out(self, item_ids: Sequence[str]) -> list[Node]:
+        gone = self.model.cut(item_ids)
+        for node in gone:
+            self.rows.forget_item(node)
+        return gone
+
     def append_delta(self, item_id: str, kind: SectionKind, text: str) -> None:
         """Add streamed text to an item; it is shown with the next frame."""
         if self.model.append_delta(item_id, kind, text) is not None:
@@ -148,6 +178,60 @@ class TranscriptView(TranscriptCanvas):
             self.flow.reveal(node, 0)
             self.sync()
         return node is not None
+
+    def top_of_item(self, item_id: str) -> int | None:
+        """Return how far below the upper edge an item begins; far away it is estimated."""
+        node = self.model.node(item_id)
+        return None if node is None else self.flow.top_of(node)
+
+    def place_item(self, item_id: str, top: int) -> None:
+        """Put an item that far below the upper edge, or at it if that is above."""
+        node = self.model.node(item_id)
+        if node is not None:
+            self.flow.reveal(node, 0, below_top=max(0, min(top, self.flow.height // 2)))
+            self.sync()
+
+    def show_item(self, item_id: str) -> None:
+        """Scroll an item to the top unless its begin is on screen."""
+        top = self.top_of_item(item_id)
+        if top is not None and not 0 <= top < self.flow.height:
+            self.scroll_to_item(item_id)
+
+    def set_offers(self, offers: Offers) -> None:
+        """Ask for what can be done with a message there from now on."""
+        self.rows.bars.look.offers = offers
+
+    def show_marks(self, marks: Marks, *, refusal: str) -> None:
+        """Show which messages begin one of several versions; `refusal` says why no other can be shown now."""
+        look = self.rows.bars.look
+        look.marks, look.refusal = marks, refusal
+        self.viewport().update()
+
+    def fade_behind(self, item_id: str | None) -> None:
+        """Fade what stands below an item, or nothing."""
+        node = self.model.node(item_id) if item_id is not None else None
+        self.rows.look.faded_behind = None if node is None else node.order
+        self.viewport().update()
+
+    def focus_button(self, item_id: str, deed: Deed) -> None:
+        """Put the keyboard on a button below a message, or on another one there, if it is on screen."""
+        node = self.model.node(item_id)
+        if node is None:
+            return
+        order = self.model.last_step(node).order
+        buttons = [
+            each for each in self.on_screen.targets() if each[1].kind is TargetKind.MESSAGE and each[0].item == order
+        ]
+        wanted = [each for each in buttons if each[0].number == number_of(deed)]
+        if found := wanted or buttons:
+            self.focus_target(*found[0])
+
+    @property
+    def focused_item(self) -> str:
+        """Id of the message on whose buttons the keyboard is, empty if it is elsewhere."""
+        found = self._focus.current() if self.hasFocus() else None
+        node = None if found is None else self.model.node_of_order(found[0].item)
+        return "" if node is None or found is None or found[1].kind is not TargetKind.MESSAGE else node.item.id
 
     def mark_item(self, item_id: str) -> None:
         """Let the reader see which item is meant, for some seconds; a screen reader says it."""
@@ -199,11 +283,30 @@ class TranscriptView(TranscriptCanvas):
         clipboard.copy_plain(self.model, self.selection, self.on_screen)
 
     def copy_item(self, item_id: str) -> None:
-        """Put an item's whole text on the clipboard."""
-        node = self.model.node(item_id)
-        if node is not None:
+        """Put an item's whole text on the clipboard; of a reply all of its steps."""
+        if (nodes := self._steps(item_id)) is not None:
             self.frames.finish()
-            clipboard.copy_node(self.model, node)
+            clipboard.copy_nodes(self.model, nodes)
+
+    def copy_item_plain(self, item_id: str) -> None:
+        """Put an item's whole text on the clipboard as it looks."""
+        if (nodes := self._steps(item_id)) is not None:
+            self.frames.finish()
+            whole = Selection()
+            whole.select_items(nodes[0], nodes[-1])
+            clipboard.copy_plain(self.model, whole, self.on_screen)
+
+    def text_of_item(self, item_id: str) -> str:
+        """Return an item's text, of a reply that of all its steps; what is folded away is left out."""
+        nodes = self._steps(item_id)
+        return "" if nodes is None else "\n\n".join(filter(None, map(item_text, nodes)))
+
+    def _steps(self, item_id: str) -> Sequence[Node] | None:
+        node = self.model.node(item_id)
+        if node is None:
+            return None
+        first, last = (self.model.index_of(each) for each in (self.model.first_step(node), self.model.last_step(node)))
+        return self.nodes[first : last + 1]
 
     def has_selection(self) -> bool:
         """Return whether anything is selected."""
@@ -238,9 +341,42 @@ class TranscriptView(TranscriptCanvas):
                 self.sync()
             case TargetKind.COPY:
                 clipboard.copy_code(node, which.key)
-                self.rows.look.copied = which
-                self._copied_timer.start(_COPIED_MS)
-                self.viewport().update()
+                self._show_copied(which)
+            case TargetKind.MESSAGE:
+                assert isinstance(target.payload, Offer)
+                self._take_offer_at(which, target, node, target.payload)
+
+    def _take_offer_at(self, which: TargetId, target: Target, node: Node, offer: Offer) -> None:
+        """Do what a button below a message says."""
+        if offer.deed is Deed.MORE:
+            menu = QMenu(self)
+            self._add_message(menu, node)
+            self._pop_up(menu, target.rect.bottomLeft().toPoint())
+        else:
+            self._take_offer(node, offer)
+            if offer.deed is Deed.COPY:
+                self._show_copied(which)
+
+    def _take_offer(self, node: Node, offer: Offer) -> None:
+        match offer.deed:
+            case Deed.COPY:
+                self.copy_item(node.item.id)
+                announce(self, self.tr("Copied."))
+            case Deed.COPY_PLAIN:
+                self.copy_item_plain(node.item.id)
+            case Deed.PREVIOUS | Deed.NEXT:
+                self.offer_taken.emit(self.model.first_step(node).item.id, offer)
+            case _:
+                self.offer_taken.emit(node.item.id, offer)
+
+    def _show_copied(self, which: TargetId) -> None:
+        self.rows.look.copied = which
+        self._copied_timer.start(_COPIED_MS)
+        self.viewport().update()
+
+    def _pop_up(self, menu: QMenu, pos: QPoint) -> None:
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(self.viewport().mapToGlobal(pos))
 
     def make_menu(self, pos: QPoint) -> QMenu:
         """Return the context menu of a point of the viewport: only what can be done there."""
@@ -254,12 +390,30 @@ class TranscriptView(TranscriptCanvas):
         if self.has_selection():
             menu.addAction(self.tr("Copy"), self.copy)
             menu.addAction(self.tr("Copy as plain text"), self.copy_plain)
-        if placed is not None and item_text(placed.node):
-            item_id = placed.node.item.id
-            menu.addAction(self.tr("Copy message"), lambda: self.copy_item(item_id))
+        if placed is not None:
+            self._add_message(menu, self.model.last_step(placed.node))
         if self.model.nodes:
             menu.addAction(self.tr("Select all"), self.select_all)
         return menu
+
+    def _add_message(self, menu: QMenu, node: Node) -> None:
+        """Add what can be done with a message to a menu."""
+        menu.setToolTipsVisible(True)
+        offers = self.rows.bars.look.offers(node.item.id)
+        if not offers and item_text(node):
+            offers = (Offer(Deed.COPY),)
+        mark = self.rows.bars.mark_of(node)
+        if mark is not None and not node.item.streaming:
+            offers = (*offers, *steps_of(mark, self.rows.bars.look.refusal))
+        groups = [[offer for offer in offers if offer.deed in group] for group in _GROUPS]
+        for at, group in enumerate(filter(None, groups)):
+            if at:
+                menu.addSeparator()
+            for offer in group:
+                action = menu.addAction(menu_text(offer.deed))
+                action.triggered.connect(lambda _on=False, offer=offer: self._take_offer(node, offer))
+                action.setEnabled(not offer.refusal)
+                action.setToolTip(plain_tooltip(offer.refusal))
 
     def _card_of(self, call_id: str) -> tuple[Node, int, int] | None:
         """Return the item of a call that asks, with the rows of its card's head and of its buttons."""

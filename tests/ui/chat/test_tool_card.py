@@ -35,8 +35,9 @@ def _text(words: str) -> Section:
     return Section("text", words)
 
 
-def _kinds(view: TranscriptView) -> list[RowKind]:
-    return [row.kind for row in view.nodes[0].rows]
+def _kinds(view: TranscriptView, at: int = 0) -> list[RowKind]:
+    """Return what an item is shown as, but for the line of what can be done with it."""
+    return [row.kind for row in view.nodes[at].rows if row.kind is not RowKind.BAR]
 
 
 # What it says
@@ -300,20 +301,20 @@ def test_the_next_step_of_a_reply_stands_below_its_calls_without_a_header(view: 
     first = _item(_text("I look."), DONE)
     second = Item("b", Speaker.ASSISTANT, "Model", sections=[_text("Found it.")])
     view.set_items([second], more_above=True)
-    assert [row.kind for row in view.nodes[0].rows] == [RowKind.HEADER, RowKind.BLOCK]
+    assert _kinds(view, 0) == [RowKind.HEADER, RowKind.BLOCK]
     view.prepend_items([first], more_above=False)
-    assert [row.kind for row in view.nodes[1].rows] == [RowKind.BLOCK]
+    assert _kinds(view, 1) == [RowKind.BLOCK]
     view.update_item(replace(first, note="Interrupted here."))
-    assert [row.kind for row in view.nodes[1].rows] == [RowKind.HEADER, RowKind.BLOCK]
+    assert _kinds(view, 1) == [RowKind.HEADER, RowKind.BLOCK]
     view.update_item(first)
     view.append_item(replace(second, id="c"))
-    assert [row.kind for row in view.nodes[2].rows] == [RowKind.HEADER, RowKind.BLOCK], "no call stands above it"
+    assert _kinds(view, 2) == [RowKind.HEADER, RowKind.BLOCK], "no call stands above it"
     view.remove_item("b")
-    assert [row.kind for row in view.nodes[1].rows] == [RowKind.BLOCK]
+    assert _kinds(view, 1) == [RowKind.BLOCK]
     assert view.model.heights.total == sum(node.heights.total for node in view.nodes)
     view.append_item(Item("d", Speaker.ASSISTANT, "Model", sections=[Section("tool", "", DONE)], streaming=True))
     view.append_item(Item("e", Speaker.ASSISTANT, "Model", streaming=True))
-    assert [row.kind for row in view.nodes[3].rows] == [RowKind.WAIT]
+    assert _kinds(view, 3) == [RowKind.WAIT]
 
 
 def test_a_step_that_ends_with_a_call_is_not_announced_as_a_finished_reply(view: TranscriptView) -> None:

@@ -32,7 +32,7 @@ def _item(*calls: ToolCall, text: str = "I change it.", streaming: bool = True) 
 
 
 def _kinds(view: TranscriptView) -> list[RowKind]:
-    return [row.kind for row in view.nodes[-1].rows]
+    return [row.kind for row in view.nodes[-1].rows if row.kind is not RowKind.BAR]
 
 
 def _codes(view: TranscriptView) -> list[str]:

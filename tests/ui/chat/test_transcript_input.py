@@ -70,10 +70,10 @@ def test_reasoning_is_folded_until_clicked(view: TranscriptView, driver: Driver)
     assert driver.target(TargetKind.FOLD)[1].name.startswith("Reasoning · 3 words")
 
     driver.click(TargetKind.FOLD)
-    assert len(view.nodes[0].rows) == 5
+    assert len(view.nodes[0].rows) == 6
 
     driver.click(TargetKind.FOLD)
-    assert len(view.nodes[0].rows) == 3
+    assert len(view.nodes[0].rows) == 4
 
 
 def test_reasoning_says_how_long_it_took_once_that_is_known(view: TranscriptView, driver: Driver) -> None:
@@ -351,7 +351,7 @@ def test_tab_visits_what_is_on_screen_and_then_leaves(qtbot: QtBot) -> None:
 
     QTest.keyClick(view, Qt.Key.Key_Tab)
     QTest.keyClick(view, Qt.Key.Key_Return)
-    assert len(view.nodes[0].rows) == 6
+    assert len(view.nodes[0].rows) == 7
     for key in (Qt.Key.Key_Return, Qt.Key.Key_Return, Qt.Key.Key_Space):
         QTest.keyClick(view, Qt.Key.Key_Tab)
         assert not view.grab().isNull()
