@@ -60,14 +60,15 @@ class Approvals:
             asked.verdict.cancel()
             self._end(asked)
 
-    async def answer(self, call_id: str, verdict: Verdict) -> None:
-        """Take the person's answer to the question of a call; one that comes too late changes nothing.
+    async def answer(self, event: ApprovalAsked, verdict: Verdict) -> None:
+        """Take the person's answer to a question as it was asked; one that comes too late changes nothing.
 
         What is always allowed answers the other questions about the same too. Raises StorageError if that can't be
         kept beyond this opening of the chat; the call runs all the same.
         """
-        asked = self._waiting.get(call_id)
-        if asked is None:
+        asked = self._waiting.get(event.call_id)
+        if asked is None or (asked.event.row_id, asked.question) != (event.row_id, event.question):
+            # Another question of the same call, or a call of another reply: nobody has seen that one.
             return
         scope = asked.question.scope
         is_grant = verdict is Verdict.ALWAYS and bool(scope)

@@ -17,7 +17,7 @@ from app.domain.approvals import Verdict
 from app.domain.chat_search import ChatSearchCursor, ChatSearchPage
 from app.domain.chats import ChatSummary, DeletedChat
 from app.domain.errors import ChatInUse, HistoryChanged, StorageError
-from app.domain.events import ChatChanged
+from app.domain.events import ApprovalAsked, ChatChanged
 from app.domain.exports import ExportKind, ExportReport
 from app.domain.models import ModelCard
 from app.domain.queue import QueuedMessage, When
@@ -143,11 +143,14 @@ class SessionManager:
         """
         return await (await self._worker(session)).change_queue(change)
 
-    async def answer(self, session: str, call_id: str, verdict: Verdict) -> None:
-        """Answer the question of a call; harmless if nobody waits for it any more."""
-        worker = self._workers.get(session)
+    async def answer(self, asked: ApprovalAsked, verdict: Verdict) -> None:
+        """Answer a question as it was asked; harmless if nobody waits for an answer to it any more.
+
+        Raises StorageError if “always” can't be kept; the call runs all the same.
+        """
+        worker = self._workers.get(asked.session)
         if worker is not None:
-            await worker.answer(call_id, verdict)
+            await worker.answer(asked, verdict)
 
     async def save_owed(self, session: str) -> None:
         """Write the reply that the disk refused. Raises ChatNotFound, StorageError."""

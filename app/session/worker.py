@@ -10,7 +10,7 @@ from app.aio import run_blocking, run_to_end
 from app.domain.approvals import Verdict
 from app.domain.chats import Access, ChatSummary, TurnState
 from app.domain.errors import ChatInUse, ChatNotFound, DuplicateRow, StorageError
-from app.domain.events import ChatChanged, QueueChanged
+from app.domain.events import ApprovalAsked, ChatChanged, QueueChanged
 from app.domain.queue import QueuedMessage, QueueView, When
 from app.domain.rows import MediaPart, Row
 from app.domain.versions import Versions
@@ -196,9 +196,9 @@ class Worker:
         self._check_writable()
         return await self._turns.change_queue(change)
 
-    async def answer(self, call_id: str, verdict: Verdict) -> None:
+    async def answer(self, asked: ApprovalAsked, verdict: Verdict) -> None:
         """Answer the question of a call. Raises StorageError if “always” can't be kept; the call runs all the same."""
-        await self._turn.approvals.answer(call_id, verdict)
+        await self._turn.approvals.answer(asked, verdict)
 
     @property
     def _refusal(self) -> Refused | None:

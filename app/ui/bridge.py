@@ -18,7 +18,7 @@ from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal, Slot
 
 from app.aio import Engine, run_blocking
 from app.domain.errors import KnownError
-from app.domain.events import Event, ReplyDelta
+from app.domain.events import ApprovalAsked, Event, ReplyDelta
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -166,9 +166,9 @@ class Bridge(QObject):
         """Change what waits; see `SessionManager.change_queue`. Raises ChatInUse, ChatNotFound, StorageError."""
         return await self._ask(lambda manager: manager.change_queue(session, change))
 
-    async def answer(self, session: str, call_id: str, verdict: Verdict) -> None:
-        """Answer the question of a call; harmless if nobody waits for it any more."""
-        await self._ask(lambda manager: manager.answer(session, call_id, verdict))
+    async def answer(self, asked: ApprovalAsked, verdict: Verdict) -> None:
+        """Answer a question as it was asked: see `SessionManager.answer`. Raises StorageError."""
+        await self._ask(lambda manager: manager.answer(asked, verdict))
 
     async def save_owed(self, session: str) -> None:
         """Write the reply that the disk refused. Raises ChatNotFound, StorageError."""

@@ -38,8 +38,8 @@ class Approvals(QObject):
         self._tasks = tasks
         self._session = ""
         self._wanted = ""
-        self._told: set[str] = set()
-        self._answered: set[str] = set()
+        self._told: list[ApprovalAsked] = []
+        self._answered: list[ApprovalAsked] = []
         self.waiting: tuple[ApprovalAsked, ...] = ()
         page.answered.connect(self.answer)
         page.question_wanted.connect(self.show)
@@ -48,7 +48,7 @@ class Approvals(QObject):
         """Show the questions of that chat; of none for an empty text."""
         if session != self._session:
             self._session, self._wanted = session, ""
-            self._told, self._answered = set(), set()
+            self._told, self._answered = [], []
         self.look()
 
     @Slot()
@@ -57,14 +57,13 @@ class Approvals(QObject):
         asked = self._live.questions(self._session) if self._session else ()
         if asked != self.waiting:
             self.waiting = asked
-            ids = {each.call_id for each in asked}
-            self._answered &= ids
-            self._told &= ids
+            self._answered = [each for each in self._answered if each in asked]
+            self._told = [each for each in self._told if each in asked]
             self._page.show_waiting(asked)
             self.changed.emit()
         for each in asked:
-            if each.call_id not in self._told:
-                self._told.add(each.call_id)
+            if each not in self._told:
+                self._told.append(each)
                 text = self._spoken(each)
                 self.told.emit(text)
                 self._page.announce(text)
@@ -83,9 +82,10 @@ class Approvals(QObject):
     @Slot(str, object)
     def answer(self, call_id: str, verdict: Verdict) -> None:
         """Answer a question, once."""
-        if self._is_open(call_id) and call_id not in self._answered:
-            self._answered.add(call_id)
-            self._tasks.spawn(self._answer(self._session, call_id, verdict), name="answer a question")
+        asked = next((each for each in self.waiting if each.call_id == call_id), None)
+        if asked is not None and asked not in self._answered:
+            self._answered.append(asked)
+            self._tasks.spawn(self._answer(asked, verdict), name="answer a question")
 
     def answer_first(self, verdict: Verdict) -> None:
         """Answer what was asked first. Nothing is allowed unseen: its card is shown instead if it is not on screen."""
@@ -104,11 +104,10 @@ class Approvals(QObject):
         first = self.waiting[0].question
         return first if first.scope or verdict is not Verdict.ALWAYS else None
 
-    async def _answer(self, session: str, call_id: str, verdict: Verdict) -> None:
+    async def _answer(self, asked: ApprovalAsked, verdict: Verdict) -> None:
         try:
-            await self._bridge.answer(session, call_id, verdict)
+            await self._bridge.answer(asked, verdict)
         except KnownError as error:
-            self._answered.discard(call_id)
             self.failed.emit(str(error))
 
     def _is_open(self, call_id: str) -> bool:

@@ -43,7 +43,9 @@ class ChangingTool(ScriptedTool):
 
 
 async def answer(chat: Chat, call_id: str, verdict: Verdict) -> None:
-    await chat.program.manager.answer(chat.session, call_id, verdict)
+    asked = [event for event in chat.events(ApprovalAsked) if event.call_id == call_id]
+    newest = asked[-1] if asked else ApprovalAsked(chat.session, "no row", call_id, "", {}, Question(""))
+    await chat.program.manager.answer(newest, verdict)
 
 
 async def asked(chat: Chat, count: int) -> list[ApprovalAsked]:
@@ -267,6 +269,9 @@ async def test_a_question_that_waits_gives_way_to_the_one_about_what_is_there_no
     await answer(chat, "c1", Verdict.ALLOW)
     await asked(chat, 3)
     assert len(chat.events(ApprovalEnded)) == 2
+    # A click that was meant for the question before allows nothing.
+    await program.manager.answer(chat.events(ApprovalAsked)[1], Verdict.ALLOW)
+    assert chat.state is TurnState.ASKING
     await answer(chat, "c2", Verdict.DENY)
     await chat.idle()
     assert [state for _, state, _ in told(chat.rows()[1])] == ["done", "denied"]

@@ -42,7 +42,8 @@ READ = (READ_FILE, dict[str, object]({"path": "draft.txt"}))
 async def answer(chat: Chat, call_id: str, verdict: Verdict, *, asked: int) -> None:
     """Answer once so many questions were asked and the turn waits."""
     await until(lambda: len(chat.events(ApprovalAsked)) == asked and chat.state is TurnState.ASKING)
-    await chat.program.manager.answer(chat.session, call_id, verdict)
+    newest = next(event for event in reversed(chat.events(ApprovalAsked)) if event.call_id == call_id)
+    await chat.program.manager.answer(newest, verdict)
 
 
 async def test_two_changes_of_one_file_are_asked_about_as_each_would_be_made(

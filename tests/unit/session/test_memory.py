@@ -167,7 +167,7 @@ async def test_a_write_for_all_chats_asks_and_always_is_possible(program: Progra
     asked = chat.events(ApprovalAsked)[0]
     assert asked.question.summary == "Add “style.md” with 1 line to what all chats remember"
     assert global_store(program.root).listing().entries == ()
-    await program.manager.answer(chat.session, asked.call_id, Verdict.ALWAYS)
+    await program.manager.answer(asked, Verdict.ALWAYS)
     await chat.idle()
     assert global_store(program.root).read(parse_path(STYLE)).text == "Be brief.\nBe kind.\n"
     assert len(chat.events(ApprovalAsked)) == 1
@@ -183,7 +183,7 @@ async def test_what_the_person_refuses_is_not_written(program: Program) -> None:
     program.provider.play(calls(("memory", create)), reply("As you like."))
     await chat.send("Remember this")
     await until(lambda: bool(chat.events(ApprovalAsked)))
-    await program.manager.answer(chat.session, chat.events(ApprovalAsked)[0].call_id, Verdict.DENY)
+    await program.manager.answer(chat.events(ApprovalAsked)[0], Verdict.DENY)
     await chat.idle()
     assert global_store(program.root).listing().entries == ()
 
