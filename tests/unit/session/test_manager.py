@@ -195,7 +195,7 @@ async def test_a_second_process_sees_what_waits(program: Program, other: Program
     await hold.reached()
     await ours.queue("b")
     opened = await other.manager.open_chat(ours.session)
-    assert ["b"] == [message.text for message in opened.queue.messages]
+    assert [message.text for message in opened.queue.messages] == ["b"]
     with pytest.raises(ChatInUse):
         await other.manager.change_queue(ours.session, GoOnWithQueue())
     hold.release()

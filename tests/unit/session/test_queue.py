@@ -377,4 +377,4 @@ async def test_a_message_whose_row_was_cut_off_since_is_dropped_at_open_too(prog
     chat.files.queue.write_bytes(on_disk)
     await program.restart()
     opened = await program.manager.open_chat(chat.session)
-    assert () == opened.queue.messages
+    assert opened.queue.messages == ()
