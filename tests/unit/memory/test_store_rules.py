@@ -12,13 +12,8 @@ from app.memory.faults import MemoryFault
 from app.memory.paths import parse_path
 from app.memory.store import MemoryStore
 
-NAMES = st.sampled_from(["a", "A", "b", "a/b", "A/B", "a/b/c", "b/a", "é", "e\u0301", "b/É"])
-STEPS = st.one_of(
-    st.tuples(st.just("put"), NAMES, NAMES),
-    st.tuples(st.just("delete"), NAMES, NAMES),
-    st.tuples(st.just("rename"), NAMES, NAMES),
-    st.tuples(st.just("undo"), NAMES, NAMES),
-)
+NAMES = st.sampled_from(["a", "A", "b", "a/b", "A/B", "b/a", "É", "e\u0301"])
+STEPS = st.tuples(st.sampled_from(["put", "put", "put", "rename", "rename", "delete", "undo"]), NAMES, NAMES)
 
 
 def below(key: str, folder: str) -> bool:
@@ -47,7 +42,7 @@ def expected(held: dict[str, str], step: str, one: str, other: str) -> dict[str,
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(STEPS, max_size=12))
+@given(st.lists(STEPS, min_size=4, max_size=24))
 def test_a_scope_holds_what_was_put_and_not_taken_away(steps: list[tuple[str, str, str]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         store = MemoryStore(Path(folder) / "memory", MemoryScope.GLOBAL)
