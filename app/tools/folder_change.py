@@ -7,14 +7,14 @@ from app.domain.approvals import Question
 from app.tools.arguments import BadArguments
 from app.tools.base import ToolContext, ToolOutcome
 from app.tools.folder_access import Folder
-from app.tools.folder_diff import Change as TextChange
-from app.tools.folder_diff import unified
 from app.tools.folder_entries import version_of
 from app.tools.folder_names import FolderFault, Names, shown
 from app.tools.folder_schema import MAX_EDITED_BYTES
 from app.tools.folder_text import FileText, decode
 from app.tools.folder_tool import C, FolderTool, Job, file_path_of
 from app.tools.folder_walk import is_git
+from app.tools.text_diff import Change as TextChange
+from app.tools.text_diff import unified
 
 _NOT_ALLOWED = "The user was not asked about this change, so nothing was written. Make the same call again."
 _OTHER = "“{name}” was changed after the user was asked, so nothing was written. Read it again with read_file."

@@ -6,12 +6,12 @@ from typing import Final
 from app.tools.folder_access import Folder
 from app.tools.folder_arguments import EditFile
 from app.tools.folder_change import Change, FolderChanger, NoChange, known_text, path_to_change
-from app.tools.folder_diff import Change as TextChange
 from app.tools.folder_names import FolderFault, Names, shown
 from app.tools.folder_schema import EDIT_SPEC, MAX_EDITED_BYTES
 from app.tools.folder_text import FileText, Lines, Span, count_words, lines_of
 from app.tools.folder_tool import Job, Shared
 from app.tools.folder_write import check_content
+from app.tools.text_diff import Change as TextChange
 
 _MOST_NAMED: Final = 5
 _MOST_WORDS_COMPARED: Final = 200

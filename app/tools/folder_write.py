@@ -3,12 +3,12 @@
 from app.tools.folder_access import Folder
 from app.tools.folder_arguments import WriteFile
 from app.tools.folder_change import Change, FolderChanger, Known, NoChange, known_text, path_to_change
-from app.tools.folder_diff import Change as TextChange
 from app.tools.folder_names import FolderFault, Names, shown
 from app.tools.folder_put import ABSENT
 from app.tools.folder_schema import MAX_WRITTEN_BYTES, WRITE_SPEC
 from app.tools.folder_text import FileText, Lines, count_words, lines_of, with_newline
 from app.tools.folder_tool import Job, Shared
+from app.tools.text_diff import Change as TextChange
 
 
 class WriteFileTool(FolderChanger[WriteFile]):

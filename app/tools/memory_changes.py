@@ -15,10 +15,10 @@ from app.memory.paths import MemoryPath, parse_file_path, parse_path
 from app.memory.places import walk
 from app.memory.reading import NOTHING
 from app.memory.store import MemoryStore
-from app.tools.folder_diff import Change as TextChange
-from app.tools.folder_diff import unified
 from app.tools.memory_arguments import Create, Delete, Insert, Rename, StrReplace, Write
 from app.tools.memory_seen import SeenVersions
+from app.tools.text_diff import Change as TextChange
+from app.tools.text_diff import unified
 
 _MOST_LISTED: Final = 50
 _STALE: Final = "{path} was changed since you saw it. View it again, then repeat the change."

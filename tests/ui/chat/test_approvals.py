@@ -11,7 +11,7 @@ from app.domain.chats import TurnState
 from app.domain.events import ApprovalAsked, ApprovalEnded
 from app.domain.rows import ToolPart
 from app.tools.base import ToolOutcome
-from app.tools.folder_diff import Change, unified
+from app.tools.text_diff import Change, unified
 from app.ui.chat.answer_keys import ANSWER_KEYS
 from app.ui.chat.items import ToolCall
 from app.ui.chat.targets import Answer, TargetKind

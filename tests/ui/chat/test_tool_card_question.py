@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.domain.approvals import Question, Verdict
-from app.tools.folder_diff import Change, unified
+from app.tools.text_diff import Change, unified
 from app.ui.chat.accessible import accessible_name
 from app.ui.chat.items import Item, Section, Speaker, ToolCall
 from app.ui.chat.style import make_style

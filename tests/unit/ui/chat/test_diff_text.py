@@ -1,7 +1,7 @@
 import pytest
 from PySide6.QtCore import QLocale
 
-from app.tools.folder_diff import Change, unified
+from app.tools.text_diff import Change, unified
 from app.ui.chat.diff_text import shown_diff
 
 

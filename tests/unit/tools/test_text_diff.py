@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.tools.folder_diff import MAX_DIFF_BYTES, MOST_COMPARED_LINES, Change, unified
+from app.tools.text_diff import MAX_DIFF_BYTES, MOST_COMPARED_LINES, Change, unified
 
 
 def diff(old: str, new: str) -> str:
