@@ -1,8 +1,11 @@
 """`edit_file`: a passage of a text file in a chat's folder, exactly found and replaced."""
 
 import re
+from collections.abc import Callable
+from itertools import islice
 from typing import Final
 
+from app.history.folding import fold
 from app.tools.folder_access import Folder
 from app.tools.folder_arguments import EditFile
 from app.tools.folder_change import Change, FolderChanger, NoChange, known_text, path_to_change
@@ -13,8 +16,9 @@ from app.tools.folder_tool import Job, Shared
 from app.tools.folder_write import check_content
 from app.tools.text_diff import Change as TextChange
 
+MOST_PLACES: Final = 50_000
+"""That one call changes."""
 _MOST_NAMED: Final = 5
-_MOST_WORDS_COMPARED: Final = 200
 
 
 class EditFileTool(FolderChanger[EditFile]):
@@ -35,6 +39,8 @@ class EditFileTool(FolderChanger[EditFile]):
         if old == new:
             raise FolderFault("old_text and new_text are the same; there is nothing to change.")
         spans = _places(lines.text, old, names, is_for_all=call.replace_all)
+        # No character takes less than a byte: what would be far too large is never put together.
+        _check_size(len(lines.text) + len(spans) * (len(new) - len(old)), names)
         text = lines.replaced(spans, new)
         change = TextChange.of(lines.text, _with_new(lines.text, spans, new))
         data = _encoded(text, known.text, names)
@@ -53,31 +59,38 @@ class EditFileTool(FolderChanger[EditFile]):
 
 def _places(text: str, old: str, names: Names, *, is_for_all: bool) -> list[Span]:
     """Return where `old` stands. Raises FolderFault if that is nowhere, or in several places and not all are meant."""
-    spans = [Span(found.start(), found.end()) for found in re.finditer(re.escape(old), text)]
-    if not spans:
+    count = text.count(old)
+    if not count:
         raise FolderFault(f"old_text was not found in “{shown(names)}”. {_hint(text, old)}")
-    if len(spans) > 1 and not is_for_all:
-        lines = [str(text.count("\n", 0, span.start) + 1) for span in spans[:_MOST_NAMED]]
-        more = "" if len(spans) <= _MOST_NAMED else " and more"
+    found = (Span(each.start(), each.end()) for each in re.finditer(re.escape(old), text))
+    if count > 1 and not is_for_all:
+        lines = [str(text.count("\n", 0, span.start) + 1) for span in islice(found, _MOST_NAMED)]
+        more = "" if count <= _MOST_NAMED else " and more"
         raise FolderFault(
-            f"old_text was found {len(spans):,} times in “{shown(names)}”: in lines {', '.join(lines)}{more}. Take in"
+            f"old_text was found {count:,} times in “{shown(names)}”: in lines {', '.join(lines)}{more}. Take in"
             " more of the text around the one you mean, or set replace_all to change every one."
         )
-    return spans
+    if count > MOST_PLACES:
+        raise FolderFault(
+            f"old_text was found {count:,} times in “{shown(names)}”; one call changes at most {MOST_PLACES:,} places."
+            " Take in more of the text around those you mean."
+        )
+    return list(found)
 
 
 def _hint(text: str, old: str) -> str:
-    """Say where something like `old` stands, if anything does."""
-    words = old.split()
-    if words and len(words) <= _MOST_WORDS_COMPARED:
-        pattern = r"\s+".join(map(re.escape, words))
-        for flags, differs in (
-            (re.NOFLAG, "spaces or line breaks"),
-            (re.IGNORECASE, "upper and lower case, spaces or line breaks"),
-        ):
-            if found := re.search(pattern, text, flags):
-                line = text.count("\n", 0, found.start()) + 1
-                return f"From line {line} on it stands with other {differs}: copy it exactly as read_file gives it."
+    """Say where something like `old` stands, if anything does. Takes as long as reading the text, whatever is in it."""
+    wanted, words = " ".join(old.split()), " ".join(text.split())
+    ways: tuple[tuple[Callable[[str], str], str], ...] = (
+        (str, "spaces or line breaks"),
+        (fold, "upper and lower case, spaces or line breaks"),
+    )
+    for folded, differs in ways:
+        at = folded(words).find(folded(wanted)) if wanted else -1
+        if at >= 0:
+            word = next(islice(re.finditer(r"\S+", text), words.count(" ", 0, at), None))
+            line = text.count("\n", 0, word.start()) + 1
+            return f"From line {line} on it stands with other {differs}: copy it exactly as read_file gives it."
     return "Read the file again with read_file and copy the passage exactly, without what read_file says above it."
 
 
@@ -98,9 +111,13 @@ def _encoded(text: str, as_in: FileText, names: Names) -> bytes:
             f"“{shown(names)}” is written in {as_in.coding.name}, which has no “{text[error.start]}”. Do without it,"
             " or replace the whole file with write_file."
         ) from error
-    if len(data) > MAX_EDITED_BYTES:
-        raise FolderFault(f"“{shown(names)}” would be larger than {MAX_EDITED_BYTES // 10**6} MB.")
+    _check_size(len(data), names)
     return data
+
+
+def _check_size(size: int, names: Names) -> None:
+    if size > MAX_EDITED_BYTES:
+        raise FolderFault(f"“{shown(names)}” would be larger than {MAX_EDITED_BYTES // 10**6} MB.")
 
 
 def _summary(change: TextChange, places: int, name: str) -> str:

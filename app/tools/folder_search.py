@@ -1,11 +1,11 @@
 """`search_files`: where a text stands in the files of a chat's folder."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from app.history.folding import fold
 from app.tools.base import ToolOutcome
 from app.tools.cap import most_that_fits
 from app.tools.folder_access import Folder
@@ -22,6 +22,8 @@ MOST_HITS: Final = 50
 MOST_BYTES_A_SEARCH: Final = 100_000_000
 _SHOWN_CHARS: Final = 240
 """Of a line with a hit."""
+_FOLDED_AT_ONCE: Final = 1 << 20
+"""Characters: Stop is heard between two pieces of a large text."""
 _MOST_MB: Final = MAX_READ_BYTES // 10**6
 _PASSED: Final = {
     "link": "links",
@@ -75,7 +77,7 @@ class _Search:
         call = self.job.call
         start = path_of(call.path, self.folder, self.job)
         after, line = self._place_of(call.cursor) if call.cursor else (start, None)
-        wanted = re.compile(re.escape(call.query), re.NOFLAG if call.case_sensitive else re.IGNORECASE)
+        wanted = self._folded(call.query)
         glob = Glob(call.glob)
         deadline = self.job.clock.monotonic() + ANSWER_SECONDS
         walk = Walk(self.folder, start, True, after, includes_after=line is not None)
@@ -160,23 +162,37 @@ class _Search:
             return None
         return Lines(found.text).text
 
-    def _look(self, names: Names, text: str, wanted: re.Pattern[str], *, behind: int) -> bool:
+    def _look(self, names: Names, text: str, wanted: str, *, behind: int) -> bool:
         """Add the lines behind one that hold the text; return False if there are more than an answer takes."""
-        line, counted, at = 1, 0, 0
-        while found := wanted.search(text, at):
-            line += text.count("\n", counted, found.start())
-            counted = found.start()
-            end = text.find("\n", found.end())
+        # No pattern: with one, a long query in a text that begins like it everywhere takes minutes.
+        folded = self._folded(text)
+        line, counted = 1, 0
+        found = folded.find(wanted)
+        while found >= 0:
+            check_stop(self.job.stop)
+            line += text.count("\n", counted, found)
+            counted = found
+            end = text.find("\n", found + len(wanted))
             end = len(text) if end < 0 else end
             if line > behind:
                 if len(self.hits) >= MOST_HITS:
                     last = self.hits[-1]
                     self.goes_on = _cursor(last.names, last.line) if last.names == names else _cursor(names, 0)
                     return False
-                start = text.rfind("\n", 0, found.start()) + 1
-                self.hits.append(Hit(names, line, _around(text[start:end], found.start() - start, len(found[0]))))
-            at = end
+                start = text.rfind("\n", 0, found) + 1
+                self.hits.append(Hit(names, line, _around(text[start:end], found - start, len(wanted))))
+            found = folded.find(wanted, end)
         return True
+
+    def _folded(self, text: str) -> str:
+        """Return what is compared: as long as `text`, its upper and lower case alike unless they differ here."""
+        if self.job.call.case_sensitive:
+            return text
+        pieces: list[str] = []
+        for start in range(0, len(text), _FOLDED_AT_ONCE):
+            check_stop(self.job.stop)
+            pieces.append(fold(text[start : start + _FOLDED_AT_ONCE]))
+        return "".join(pieces)
 
 
 def _around(line: str, start: int, length: int) -> str:

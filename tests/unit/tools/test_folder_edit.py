@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.tools.folder_edit import MOST_PLACES
 from app.tools.folder_text import Lines, Span
 from tests.unit.tools.folder_desk import FolderDesk
 
@@ -130,6 +131,37 @@ async def test_limits_hold_on_both_sides(desk: FolderDesk) -> None:
     assert "too large: 5.0 MB, of at most 5 MB" in await desk.fault(
         "edit_file", path="larger.txt", old_text="a", new_text="c"
     )
+
+
+async def test_a_change_that_would_be_far_too_large_is_never_put_together(desk: FolderDesk) -> None:
+    # Fifty gigabytes: no computer that tests run on could hold it.
+    await known(desk, "ab" * MOST_PLACES)
+    huge = "x" * 1_000_000
+
+    said = await desk.fault("edit_file", path="notes.txt", old_text="a", new_text=huge, replace_all=True)
+
+    assert said == "“notes.txt” would be larger than 5 MB."
+
+
+async def test_so_many_places_are_changed_at_once_and_no_more(desk: FolderDesk) -> None:
+    await known(desk, "ab" * MOST_PLACES)
+    await known(desk, "ab" * (MOST_PLACES + 1), "more.txt")
+
+    assert await desk.text("edit_file", path="notes.txt", old_text="a", new_text="c", replace_all=True) == (
+        "Changed 50,000 places in “notes.txt”; it has 1 line now."
+    )
+    said = await desk.fault("edit_file", path="more.txt", old_text="a", new_text="c", replace_all=True)
+    assert "found 50,001 times" in said
+    assert "at most 50,000 places" in said
+
+
+async def test_a_text_that_begins_like_the_passage_everywhere_holds_nobody_up(desk: FolderDesk) -> None:
+    # Compared word by word from each place on, this would take a minute in which nothing else runs.
+    await known(desk, "a " * 2_400_000 + "A\tb\n")
+
+    said = await desk.fault("edit_file", path="notes.txt", old_text=" ".join(["a"] * 999 + ["b"]), new_text="c")
+
+    assert "From line 1 on it stands with other upper and lower case" in said
 
 
 TEXTS = st.text(st.sampled_from("ab\n\r"), max_size=24).map(lambda text: text.replace("\r", "\r\n"))

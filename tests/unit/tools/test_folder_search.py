@@ -109,6 +109,27 @@ async def test_twenty_megabytes_are_searched(desk: FolderDesk) -> None:
     assert entries(await desk.text("search_files", query="fox")) == ["large.txt:1250001: the Fox"]
 
 
+@pytest.mark.parametrize("case_sensitive", [False, True])
+async def test_a_text_that_begins_like_the_query_everywhere_holds_nobody_up(
+    desk: FolderDesk, *, case_sensitive: bool
+) -> None:
+    # Compared from each place on, this would take minutes in which nothing else runs.
+    desk.put("a.txt", "a" * 24_000_000 + "b")
+
+    answer = await desk.text("search_files", query="a" * 999 + "b", case_sensitive=case_sensitive)
+
+    assert answer.startswith("a.txt:1: (at character 23999001) …aaa")
+
+
+@pytest.mark.parametrize(
+    ("query", "line"), [("masse", ""), ("MASS\u017f", "masss"), ("\u03c2", "\u03a3"), ("k", "\u212a"), ("i", "")]
+)
+async def test_case_is_folded_one_character_for_one(desk: FolderDesk, query: str, line: str) -> None:
+    desk.put("a.txt", f"ma\u00dfe \u0130\n{line}\n")
+
+    assert entries(await desk.text("search_files", query=query)) == ([f"a.txt:2: {line}"] if line else [])
+
+
 async def test_a_cursor_of_another_search_is_refused(desk: FolderDesk) -> None:
     desk.put("a/x.txt", "fox")
     desk.put("b/x.txt", "fox")
