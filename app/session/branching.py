@@ -79,7 +79,8 @@ class Branching:
             floor_seq, left = copy_history(source, files, session=name, until=item, told=told, floor=meta.floor_seq)
             now = self._env.clock.now()
             changes = {"title": title, "pinned": False, "created": now, "updated": now, "floor_seq": floor_seq}
-            meta = meta.model_copy(update=changes)
+            # What was always allowed was so in that chat.
+            meta = meta.model_copy(update={**changes, "grants": ()})
             write_sidecar(files.meta, meta)
         return summary_of(name, meta), left
 

@@ -388,6 +388,22 @@ async def test_a_branch_goes_on_by_itself(program: Program) -> None:
     assert len(chat.rows()) == 4
 
 
+async def test_a_branch_is_answered_as_its_chat_but_asks_for_everything_anew(program: Program) -> None:
+    chat = await program.new_chat()
+    program.provider.play(reply("one"))
+    await chat.say("a")
+    await program.manager.set_profile(chat.session, "reader")
+    await program.manager.set_level(chat.session, "low")
+    meta = read_sidecar(chat.files.meta, SessionMeta)
+    assert meta is not None
+    await program.manager.close()
+    write_sidecar(chat.files.meta, meta.model_copy(update={"grants": ("write_file",)}))
+    await program.restart()
+    branch = await program.manager.branch_chat(chat.session, "#2")
+    assert (branch.profile, branch.level, branch.model) == ("reader", "low", MODEL)
+    assert branch.grants == ()
+
+
 async def test_a_branch_that_ends_at_a_message_without_a_reply_can_be_continued(program: Program) -> None:
     program.provider.play(*(reply("so be it") for _ in range(2)))
     chat = await program.new_chat()
