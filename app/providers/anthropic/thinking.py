@@ -39,8 +39,8 @@ def thinking_fields(
         return {"thinking": {"type": "between_tools" if BETWEEN_TOOLS_ONLY.match(model) else "disabled"}}
     if model.startswith("claude-") and not _BY_BUDGET.match(model):
         return {"thinking": {"type": "adaptive", "display": "summarized"}, "output_config": {"effort": level.value}}
-    # A quarter of what may be written is left for the answer: thoughts count too, and a budget must be less than all.
-    budget = min(_BUDGETS[level], max_tokens * 3 // 4)
+    # Half of what may be written is left for the answer: thoughts count too (context-windows.md, 11).
+    budget = min(_BUDGETS[level], max_tokens // 2)
     if budget < LEAST_BUDGET or not may_think(messages):
         return {}
     return {"thinking": {"type": "enabled", "budget_tokens": budget}}

@@ -49,7 +49,7 @@ async def test_each_level_in_the_words_of_the_model(
     far: FarEnd, model: str, level: ThinkingLevel | None, expected: dict[str, object]
 ) -> None:
     async with provider(far) as asked:
-        await ask(asked, replace(HELLO, model=model, level=level, max_tokens=64_000))
+        await ask(asked, replace(HELLO, model=model, level=level, max_tokens=128_000))
 
     sent = far.requests[0].json
     assert {name: sent[name] for name in ("thinking", "output_config") if name in sent} == expected
@@ -57,7 +57,7 @@ async def test_each_level_in_the_words_of_the_model(
 
 
 @pytest.mark.parametrize(
-    ("max_tokens", "expected"), [(64_000, budget(32_768)), (40_000, budget(30_000)), (1366, budget(1024)), (1365, {})]
+    ("max_tokens", "expected"), [(128_000, budget(32_768)), (40_000, budget(20_000)), (2048, budget(1024)), (2047, {})]
 )
 def test_a_budget_leaves_room_for_the_answer(max_tokens: int, expected: dict[str, object]) -> None:
     sent = built(row("user", "Hi"), level=HIGH, max_tokens=max_tokens)
