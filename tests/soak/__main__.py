@@ -7,6 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from tests.soak.calls import CallSoak
 from tests.soak.headless import Soak
 from tests.soak.screen import missing_tools
 from tests.soak.window import WindowSoak
@@ -15,6 +16,7 @@ from tests.soak.window import WindowSoak
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
     parser.add_argument("--kills", type=int, default=50, metavar="N", help="kills without a window (default 50)")
+    parser.add_argument("--call-kills", type=int, default=100, metavar="N", help="kills in turns (default 100)")
     parser.add_argument("--window-kills", type=int, default=5, metavar="N", help="kills of the real window (default 5)")
     parser.add_argument("--seed", type=int, default=time.time_ns() % 10**9, help="chooses what is done and when")
     arguments = parser.parse_args()
@@ -25,6 +27,7 @@ def main() -> int:
     say(f"seed {arguments.seed}")
     root = Path(tempfile.mkdtemp(prefix="muntin-soak-"))
     problems = kill_engine(root / "engine", arguments.kills, arguments.seed)
+    problems += kill_turns(root / "turns", arguments.call_kills, arguments.seed)
     if arguments.window_kills:
         problems += kill_window(root / "window", arguments.window_kills, arguments.seed)
     if problems:
@@ -45,6 +48,19 @@ def kill_engine(root: Path, kills: int, seed: int) -> list[str]:
         else f"{tally.kills} kills, {len(tally.problems)} problems:\n" + "\n".join(tally.problems)
     )
     say("what the kills left: " + ", ".join(f"{count} {what}" for what, count in sorted(tally.seen.items())))
+    return tally.problems
+
+
+def kill_turns(root: Path, kills: int, seed: int) -> list[str]:
+    """Kill turns that call tools, while a person does everything else; return what was wrong."""
+    tally = CallSoak(root, seed, say).run(kills)
+    say(
+        f"{tally.kills} kills in turns: {tally.acknowledged:,} messages and changes acknowledged, each in one place; "
+        "no call ran twice; nothing sent by itself"
+        if not tally.problems
+        else f"{tally.kills} kills in turns, {len(tally.problems)} problems:\n" + "\n".join(tally.problems)
+    )
+    say("what was there in the end: " + ", ".join(f"{count} {what}" for what, count in sorted(tally.found.items())))
     return tally.problems
 
 

@@ -22,7 +22,7 @@ from app.domain.errors import ErrorKind, ProviderError
 from app.domain.events import QueueChanged, StateChanged
 from app.domain.queue import QueuedMessage, When
 from app.domain.request import ModelRequest
-from app.domain.rows import Flag, Row, TextPart, ToolPart
+from app.domain.rows import Flag, Row, ToolPart
 from app.history.codec import decode_line
 from app.history.reader import HistoryReader, RowEntry
 from app.history.sidecars import Queue, read_sidecar
@@ -43,14 +43,12 @@ from app.session.inputs import (
     SwitchVersion,
     UserInput,
 )
-from app.session.state import active_slice, is_sendable
 from app.tools.base import ToolContext, ToolOutcome
 from tests.fakes.frozen import CountingPool, run_a_little
 from tests.fakes.scripted import Hold, Script, ScriptedProvider, ScriptedTool, calls, reply
+from tests.fakes.told import Told, texts_of, told_on_disk
 from tests.unit.session.conftest import MODEL, Program
 
-Told = tuple[str, str]
-"""Whose text, and what it is."""
 KINDS: Final = ("reply", "reply", "calls", "calls", "two calls", "fails", "breaks off", "stalls", "tool stalls")
 _FEW: Final = st.integers(0, 40)
 
@@ -102,7 +100,7 @@ class FarEnd(ScriptedProvider):
         self._told = told
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
-        assert _texts(request.rows) == self._told(), "a model is sent what the history says, and all of it"
+        assert texts_of(request.rows) == self._told(), "a model is sent what the history says, and all of it"
         for row in request.rows:
             for part in row.parts:
                 assert not isinstance(part, ToolPart) or part.state != "pending", "each call has a result"
@@ -391,7 +389,7 @@ class Chatting(RuleBasedStateMachine):
         return _rows_of(self.program, self.session)
 
     def _told_rows(self) -> list[Told]:
-        return _texts([row for row in active_slice(self._rows()) if row.role == "user" or is_sendable(row)])
+        return told_on_disk(self.program.library.files(self.session))
 
     def _branches(self) -> list[list[Row]]:
         found = []
@@ -408,10 +406,6 @@ class Chatting(RuleBasedStateMachine):
 def _rows_of(program: Program, session: str) -> list[Row]:
     entries = HistoryReader(program.library.files(session)).entries_forward()
     return [entry.row for entry in entries if isinstance(entry, RowEntry)]
-
-
-def _texts(rows: Sequence[Row]) -> list[Told]:
-    return [(row.role, part.text) for row in rows for part in row.parts if isinstance(part, TextPart) and part.text]
 
 
 def _pick(values: "Sequence[Any]", which: int) -> Any:
