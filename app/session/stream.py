@@ -73,8 +73,8 @@ class Reply:
 
     @property
     def says_something(self) -> bool:
-        """Whether anything visible has come."""
-        return bool(self.stretches)
+        """Whether anything visible has come; thoughts without words, which some vendors send, are not."""
+        return any(isinstance(stretch, Call) or stretch.chunks for stretch in self.stretches)
 
     def add(self, kind: "StretchKind", text: str, *, now: float = 0) -> None:
         """Add text that came `now` to the last stretch if it is of `kind` and open, to a new one otherwise."""

@@ -234,6 +234,14 @@ async def test_after_visible_text_nothing_is_tried_again(program: Program) -> No
     assert len(program.provider.requests) == 1
 
 
+async def test_thoughts_without_words_are_nothing_that_was_shown(program: Program) -> None:
+    chat = await program.new_chat()
+    program.provider.play([ReplayPiece({"hidden": 1}), ProviderError(ErrorKind.NETWORK)], reply("ok"))
+    await chat.say("hi")
+    assert chat.texts() == ["hi", "ok"]
+    assert len(program.provider.requests) == 2
+
+
 async def test_a_stream_without_an_end_is_truncated(program: Program) -> None:
     chat = await program.new_chat()
     program.provider.play([TextPiece("half")])
