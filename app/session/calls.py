@@ -62,7 +62,7 @@ class _Run:
         due = [call for call in self._reply.calls if call.result is None]
         if due:
             self._turn.enter(TurnState.CALLING)
-            await self._notes.save()
+        await self._notes.save()
         for call in refused:
             self._tell_end(call)
         try:

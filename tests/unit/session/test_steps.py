@@ -9,6 +9,7 @@ import pytest
 from app.domain.chats import TurnState
 from app.domain.errors import ErrorKind, ProviderError, StorageError
 from app.domain.events import (
+    Event,
     ReplyStarted,
     ReplyUnsaved,
     RetryScheduled,
@@ -328,6 +329,26 @@ async def test_every_call_is_pending_on_disk_before_its_tool_starts(program: Pro
     assert kept(chat) == [("c1", "done", "one"), ("c2", "pending", None)]
     holds[1].release()
     await chat.idle()
+
+
+async def test_every_result_is_on_disk_before_it_is_told(program: Program) -> None:
+    class Listening(list[Event]):
+        on_disk: list[object]
+
+        def append(self, event: Event) -> None:
+            super().append(event)
+            if isinstance(event, ToolEnded):
+                found = {call: (state, output) for call, state, output in kept(chat)}
+                self.on_disk.append(found[event.call_id] == (event.state, event.output))
+
+    program.events = heard = Listening()
+    heard.on_disk = []
+    await program.restart()
+    chat = await chat_with(program, ScriptedTool())
+    program.provider.play(calls(("look", {}), ("peek", {})), calls(("peek", {})), reply("ok"))
+    await chat.say("hi")
+
+    assert heard.on_disk == [True, True, True]
 
 
 @pytest.mark.parametrize("settled", [0, 1, 2])
