@@ -1,21 +1,31 @@
-"""What a change of a text looks like: a unified diff for a person, never large and never slow to make."""
+"""What a change of a text looks like: a unified diff for a person, never large and never slow to make.
 
-import difflib
+A person decides by it: nothing in a text may look like something else, and no part of a change hides another.
+"""
+
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from app.tools.text_compare import Opcode, grouped, opcodes
+
 MAX_DIFF_BYTES: Final = 32 * 1024
-MOST_COMPARED_LINES: Final = 1_000
-"""Comparing takes time by the square of them; of a longer change the head is shown."""
 _CONTEXT_LINES: Final = 3
+_MOST_GONE_LINES: Final = 100
+_MOST_GONE_CHARS: Final = 4_000
+"""Of what is replaced: what takes its place is to be seen too."""
 _LONG_LINE_CHARS: Final = 2_000
 _AROUND_CHARS: Final = 300
 """What is shown of a long line on both sides of what changes in it."""
-_REST: Final = "… the rest of the change is not shown"
+_ROOM_FOR_REST: Final = 100
 _NO_END: Final = "\\ No newline at end of file"
-
-_Opcode = tuple[str, int, int, int, int]
+_PICTURES: Final = 0x2400
+"""Where Unicode's pictures of control characters begin."""
+_UNSEEN: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+"""What breaks a line, turns its direction, or can't be seen at all. Joiners and marks that scripts need may stay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +53,15 @@ class Change:
 def unified(change: Change, name: str) -> str:
     """Return a change as a unified diff of at most `MAX_DIFF_BYTES`; what is left out is said."""
     shown: list[str] = []
-    room = MAX_DIFF_BYTES - len(f"{_REST}\n".encode())
-    for line in _diff_lines(change, name):
+    room = MAX_DIFF_BYTES - _ROOM_FOR_REST
+    lines = _diff_lines(change, name)
+    for line in lines:
         size = len(line.encode()) + 1
         if size > room:
             # A line that is cut still tells how it begins.
             shown += [line.encode()[: max(0, room - 4)].decode(errors="ignore") + "…"] if room > 80 else []
-            shown.append(_REST)
+            more = 1 + sum(line[0] in "+-…" for line in lines)
+            shown.append(f"… the rest of the change is not shown: {more:,} {'line' if more == 1 else 'lines'}")
             break
         room -= size
         shown.append(line)
@@ -58,22 +70,19 @@ def unified(change: Change, name: str) -> str:
 
 def _diff_lines(change: Change, name: str) -> Iterator[str]:
     first = max(0, change.start - _CONTEXT_LINES)
-    is_whole = change.removed + change.added <= MOST_COMPARED_LINES
-    behind = _CONTEXT_LINES if is_whole else 0
-    most = MOST_COMPARED_LINES // 2
-    old = change.old[first : change.start + (change.removed if is_whole else min(most, change.removed)) + behind]
-    new = change.new[first : change.start + (change.added if is_whole else min(most, change.added)) + behind]
+    old = change.old[first : change.start + change.removed + _CONTEXT_LINES]
+    new = change.new[first : change.start + change.added + _CONTEXT_LINES]
     yield f"--- {name if change.old else '/dev/null'}"
     yield f"+++ {name if change.new else '/dev/null'}"
-    for group in difflib.SequenceMatcher(None, old, new).get_grouped_opcodes(_CONTEXT_LINES):
+    if not change.removed and not change.added:
+        return
+    for group in grouped(opcodes(old, new), _CONTEXT_LINES):
         yield _header(group, first)
         for opcode in group:
             yield from _lines_of(opcode, old, new)
-    if not is_whole:
-        yield _REST
 
 
-def _header(group: Sequence[_Opcode], first: int) -> str:
+def _header(group: Sequence[Opcode], first: int) -> str:
     _, old_start, _, new_start, _ = group[0]
     _, _, old_end, _, new_end = group[-1]
     return f"@@ -{_range(old_start, old_end, first)} +{_range(new_start, new_end, first)} @@"
@@ -84,7 +93,7 @@ def _range(start: int, end: int, first: int) -> str:
     return f"{first + start + (end > start)},{end - start}"
 
 
-def _lines_of(opcode: _Opcode, old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
+def _lines_of(opcode: Opcode, old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
     tag, old_start, old_end, new_start, new_end = opcode
     gone, come = old[old_start:old_end], new[new_start:new_end]
     if tag == "equal":
@@ -93,13 +102,36 @@ def _lines_of(opcode: _Opcode, old: Sequence[str], new: Sequence[str]) -> Iterat
     if len(gone) == len(come) == 1 and max(len(gone[0]), len(come[0])) > _LONG_LINE_CHARS:
         was, now = _around_change(gone[0], come[0])
         gone, come = (was,), (now,)
-    yield from _signed("-", gone)
+    kept = _most_gone(gone) if come else len(gone)
+    yield from _signed("-", gone[:kept])
+    if kept < len(gone):
+        yield f"… {len(gone) - kept:,} more {'line is' if len(gone) - kept == 1 else 'lines are'} replaced"
     yield from _signed("+", come)
+
+
+def _most_gone(lines: Sequence[str]) -> int:
+    """Return how many of the lines that are replaced are shown."""
+    room = _MOST_GONE_CHARS
+    for count, line in enumerate(lines[:_MOST_GONE_LINES]):
+        room -= len(line)
+        if room < 0:
+            return count
+    return min(len(lines), _MOST_GONE_LINES)
+
+
+def plain(text: str) -> str:
+    """Return `text` with what can't be seen, or makes other things seen, named instead."""
+
+    def named(found: re.Match[str]) -> str:
+        code = ord(found[0])
+        return chr(_PICTURES + code) if code < ord(" ") else f"⟨U+{code:04X}⟩"
+
+    return _UNSEEN.sub(named, text)
 
 
 def _signed(sign: str, lines: Sequence[str]) -> Iterator[str]:
     for line in lines:
-        yield sign + line.removesuffix("\n")
+        yield sign + plain(line.removesuffix("\n"))
         if not line.endswith("\n"):
             yield _NO_END
 

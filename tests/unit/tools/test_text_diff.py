@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.tools.text_diff import MAX_DIFF_BYTES, MOST_COMPARED_LINES, Change, unified
+from app.tools.text_diff import MAX_DIFF_BYTES, Change, unified
 
 
 def diff(old: str, new: str) -> str:
@@ -41,15 +41,54 @@ def test_a_change_within_a_long_line_is_shown_where_it_is() -> None:
     assert len(shown) < 2_000
 
 
-@pytest.mark.parametrize("lines", [MOST_COMPARED_LINES // 2, MOST_COMPARED_LINES // 2 + 1, 200_000])
-def test_a_large_change_shows_its_head_and_says_so(lines: int) -> None:
-    old = "".join(f"old {number % 7}\n" for number in range(lines))
-    new = "".join(f"new {number % 7}\n" for number in range(lines))
+def test_places_far_apart_in_a_large_text_are_all_shown() -> None:
+    old = "".join(f"{number}\n" for number in range(5_000))
 
-    shown = diff(old, new)
+    shown = diff(old, old.replace("\n7\n", "\nseven\n").replace("\n4990\n", "\nrm -r\n"))
 
-    assert shown.endswith("… the rest of the change is not shown\n") is (lines > MOST_COMPARED_LINES // 2)
+    assert [line for line in shown.split("\n")[2:] if line[:1] in ("+", "-")] == ["-7", "+seven", "-4990", "+rm -r"]
+
+
+@pytest.mark.parametrize(("lines", "is_told"), [(100, False), (101, True), (200_000, True)])
+def test_what_comes_is_seen_however_much_it_replaces(lines: int, *, is_told: bool) -> None:
+    shown = diff("".join(f"old {number % 7}\n" for number in range(lines)), "rm -r\n").split("\n")
+
+    assert "+rm -r" in shown
+    assert len([line for line in shown if line.startswith("-old")]) == 100
+    more = "… 1 more line is replaced" if lines == 101 else f"… {lines - 100:,} more lines are replaced"
+    assert (more in shown) is is_told
+
+
+def test_a_long_line_that_goes_leaves_room_for_what_comes() -> None:
+    shown = diff("x" * 40_000 + "\n" + "y\n", "1\n2\n3\n").split("\n")
+
+    assert shown[3:] == ["… 2 more lines are replaced", "+1", "+2", "+3", ""]
+
+
+def test_what_is_not_shown_is_counted() -> None:
+    shown = diff("", "".join(f"{number:0999}\n" for number in range(40)))
+
+    assert len([line for line in shown.split("\n") if line.startswith("+") and line.endswith("…")]) == 1
+    assert shown.endswith("… the rest of the change is not shown: 8 lines\n")
     assert len(shown.encode()) <= MAX_DIFF_BYTES
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("safe\r-gone", "safe␍-gone"),
+        ("safe\r\\ dropped", "safe␍\\ dropped"),
+        ("a\u2028+b\u2029c\x85d", "a⟨U+2028⟩+b⟨U+2029⟩c⟨U+0085⟩d"),
+        ("a\x0bb\x0cc\x1b[8md\x7f", "a␋b␌c␛[8md⟨U+007F⟩"),
+        ("\u202egpj.exe\u202c \u2066x\u2069", "⟨U+202E⟩gpj.exe⟨U+202C⟩ ⟨U+2066⟩x⟨U+2069⟩"),
+        ("a\u200bb\u00adc\ufeffd\U000e0041", "a⟨U+200B⟩b⟨U+00AD⟩c⟨U+FEFF⟩d⟨U+E0041⟩"),
+        ("\ttab, می\u200cخواهم, 👩\u200d🚀, é", "\ttab, می\u200cخواهم, 👩\u200d🚀, é"),
+    ],
+)
+def test_nothing_in_a_text_looks_like_something_else(text: str, shown: str) -> None:
+    for change in (diff(f"{text}\n", ""), diff("", f"{text}\n"), diff(f"{text}\nx\n", f"{text}\n")):
+        assert [line[1:] for line in change.split("\n") if line[1:] == shown]
+        assert not set(change) & set("\r\x0b\x0c\x1b\x7f\x85\u2028\u2029\u202e")
 
 
 @pytest.mark.parametrize("text", ["狐" * 100_000, "狐\n" * 100_000, "x" * 33_000, "\n" * 50_000])
