@@ -4,6 +4,7 @@ What differs between the two is the `View`. Never listed: boundaries, hidden row
 plain blocking code and reads at most one page under the lock. See context-windows.md, 6 and 7.
 """
 
+import json
 from collections.abc import Sequence
 from typing import Final
 
@@ -20,6 +21,7 @@ from app.domain.windows import (
     WindowsPage,
 )
 from app.history.blobs import Blobs
+from app.history.codec import encode_row, parse_json
 from app.history.files import ChatFiles
 from app.history.finding import Found, ItemFinder
 from app.history.item_text import LeafReader, pieces
@@ -135,6 +137,14 @@ class HistoryView:
         text = self._text(found)
         piece, begin, end = text.piece(offset_chars, limit_chars)
         return ItemText(found.item, piece, begin, end if end < text.units else None, text.units)
+
+    def raw(self, ref: str) -> str | None:
+        """Return the row of an item as the JSON it is kept as, set out in lines; None as for `item`.
+
+        Raises StaleItem.
+        """
+        found = self._finder.find(ref)
+        return None if found is None else json.dumps(parse_json(encode_row(found.row)), ensure_ascii=False, indent=2)
 
     def _item(self, candidate: Candidate, opened: Opened) -> HistoryItem:
         return item_from(candidate, opened, session=self._session)

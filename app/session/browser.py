@@ -52,6 +52,10 @@ class HistoryBrowser:
         view = await self._view(session)
         return await run_blocking(view.read, ref, offset_chars=offset_chars, limit_chars=limit_chars)
 
+    async def raw(self, session: str, ref: str) -> str | None:
+        """See `HistoryView.raw`."""
+        return await run_blocking((await self._view(session)).raw, ref)
+
     async def _view(self, session: str) -> HistoryView:
         view = self._views.get(session)
         if view is None:

@@ -47,6 +47,9 @@ class Actions:
     send_queued: QAction
     stop: QAction
     resume: QAction
+    edit_last: QAction
+    answer_again: QAction
+    branch: QAction
     allow: QAction
     allow_always: QAction
     deny: QAction
@@ -101,6 +104,9 @@ def make_actions(window: QMainWindow) -> Actions:
         send_queued=action(_tr("Send queued message n&ow")),
         stop=action(_tr("&Stop the reply"), "Esc"),
         resume=action(_tr("&Continue the reply")),
+        edit_last=action(_tr("&Edit last message")),
+        answer_again=action(_tr("Ans&wer again")),
+        branch=action(_tr("&Branch from here")),
         allow=action(_tr("&Allow"), ANSWER_KEYS[Verdict.ALLOW]),
         allow_always=action(_tr("Allow al&ways in this chat"), ANSWER_KEYS[Verdict.ALWAYS]),
         deny=action(_tr("Do&n’t allow"), ANSWER_KEYS[Verdict.DENY]),
@@ -173,6 +179,8 @@ def _make_menus(window: QMainWindow, actions: Actions) -> None:
     chat.addActions([actions.attach, actions.attach_folder, actions.ask_again])
     chat.addActions([actions.queue, actions.send_queued])
     chat.addActions([actions.stop, actions.resume, actions.jump_to_latest])
+    chat.addSeparator()
+    chat.addActions([actions.edit_last, actions.answer_again, actions.branch])
     chat.addSeparator()
     chat.addActions([actions.allow, actions.allow_always, actions.deny])
     view = bar.addMenu(_tr("&View"))

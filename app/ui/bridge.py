@@ -298,6 +298,10 @@ class Bridge(QObject):
             lambda browser: browser.read(session, ref, offset_chars=offset_chars, limit_chars=limit_chars)
         )
 
+    async def raw_row(self, session: str, row_id: str) -> str | None:
+        """Return a row as the JSON it is kept as, set out in lines; None if it is gone."""
+        return await self._browse(lambda browser: browser.raw(session, f"m:{row_id}"))
+
     # Memory: see `session.memories.MemoryEditor`. All raise KnownError; nothing changed then.
 
     async def memories(self, session: str) -> dict[MemoryScope, MemoryListing]:

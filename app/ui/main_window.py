@@ -16,7 +16,7 @@ from app.aio import TaskSet
 from app.assets import resource
 from app.domain.approvals import Verdict
 from app.domain.errors import KnownError
-from app.domain.events import ApprovalAsked, Event, MemoriesChanged, RowsAppended, SettingsChanged
+from app.domain.events import ApprovalAsked, Event, MemoriesChanged, RowsAppended, RowsCut, SettingsChanged
 from app.domain.ids import NewId
 from app.ui.actions import make_actions
 from app.ui.appearance import Appearance
@@ -88,6 +88,7 @@ class MainWindow(QMainWindow):
         self.panel = ChatsPanel(self.chats_model, theme)
         self.page = ChatPage(theme)
         self._picker: ModelPicker | None = None
+        self._row_to_answer = ""
         self._settings: SettingsWindow | None = None
         self._find: FindController | None = None
         self._chat_search: ChatSearch | None = None
@@ -108,6 +109,7 @@ class MainWindow(QMainWindow):
         self._tint_menu_sign()
         self._connect()
         self._connect_queue()
+        self._connect_messages()
         self._connect_panes()
         self._connect_agents()
         self._restore_geometry()
@@ -294,7 +296,7 @@ class MainWindow(QMainWindow):
             self.controller.hear(event)
             if isinstance(event, ApprovalAsked) and not self.isActiveWindow():
                 QApplication.alert(self)
-            if self.history is not None and isinstance(event, RowsAppended):
+            if self.history is not None and isinstance(event, RowsAppended | RowsCut):
                 self.history.note_change(event.session)
 
     def _settings_changed(self) -> None:
@@ -326,12 +328,17 @@ class MainWindow(QMainWindow):
         if self._picker is not None and self._picker.isVisible():
             self._picker.close_up()
             return
+        note = self.tr("The reply that is being written is not changed.") if self.controller.is_streaming else ""
+        self._open_picker(note)
+
+    def _open_picker(self, note: str, *, answers: str = "") -> None:
+        """Show the models; with a row whoever is chosen answers that again, and the chat from then on."""
+        self._row_to_answer = answers
         if not self.actions_.choose_model.isEnabled():
             return
         self._show_chat_pane()
         picker = self._picker = self._picker or self._make_picker()
         self._show_offer()
-        note = self.tr("The reply that is being written is not changed.") if self.controller.is_streaming else ""
         picker.open_at(self.page.model_button, note=note)
 
     def _make_picker(self) -> ModelPicker:
@@ -363,8 +370,16 @@ class MainWindow(QMainWindow):
         window.providers.open_endpoint(endpoint_id)
 
     @Slot(str)
+    def _answer_with_another_model(self, row_id: str) -> None:
+        """Let the person choose who gives a reply again."""
+        self._open_picker(self.tr("Answers again, and from then on."), answers=row_id)
+
+    @Slot(str)
     def _set_model(self, ref: str) -> None:
-        if self.chats.open_session and ref != self.chats.open_model():
+        answers, self._row_to_answer = self._row_to_answer, ""
+        if answers:
+            self.controller.messages.answer_with(answers, ref)
+        elif self.chats.open_session and ref != self.chats.open_model():
             self.models.choose(self.chats.open_session, ref, for_new_chats=self.page.shows_empty)
 
     # Searching all chats
@@ -511,6 +526,15 @@ class MainWindow(QMainWindow):
         queue.counted.connect(self.chats_model.set_queued)
         queue.undo_offered.connect(self._offer_undo_of)
 
+    def _connect_messages(self) -> None:
+        actions, messages = self.actions_, self.controller.messages
+        actions.edit_last.triggered.connect(messages.edit_last)
+        actions.answer_again.triggered.connect(messages.answer_again)
+        actions.branch.triggered.connect(messages.branch_from_end)
+        messages.branched.connect(self.chats.take_in)
+        messages.quoted.connect(self._quote)
+        messages.other_model_wanted.connect(self._answer_with_another_model)
+
     def _connect_panes(self) -> None:
         actions = self.actions_
         actions.find_chats.triggered.connect(self._find_chats)
@@ -541,6 +565,10 @@ class MainWindow(QMainWindow):
         actions.queue.setEnabled(self.controller.may_queue)
         actions.send_queued.setEnabled(self.controller.queue.may_send_now)
         actions.resume.setEnabled(self.controller.may_resume)
+        messages = self.controller.messages
+        actions.edit_last.setEnabled(messages.last_own is not None)
+        actions.answer_again.setEnabled(messages.last_reply is not None)
+        actions.branch.setEnabled(messages.last_message is not None)
         for action, verdict in self._answers():
             question = self.controller.approvals.question(verdict)
             action.setVisible(question is not None)

@@ -27,6 +27,13 @@ class TypedCommands(QObject):
         """`find` shows where a text stands in the chat; an empty one lets the person type it."""
         super().__init__(composer)
         self._actions = actions
+        self._entries = {
+            CommandAction.NEW: actions.new_chat,
+            CommandAction.CLEAR: actions.delete,
+            CommandAction.MODEL: actions.choose_model,
+            CommandAction.FORK: actions.branch,
+        }
+        """What is in a menu as well."""
         self._chats = chats
         self._controller = controller
         self._composer = composer
@@ -40,24 +47,19 @@ class TypedCommands(QObject):
         self._composer.set_text("")
         self._composer.set_hint("")
         match typed.command.action:
-            case CommandAction.NEW:
-                self._actions.new_chat.trigger()
-            case CommandAction.CLEAR:
-                self._actions.delete.trigger()
+            case CommandAction.NEW | CommandAction.CLEAR | CommandAction.MODEL | CommandAction.FORK as action:
+                self._entries[action].trigger()
             case CommandAction.CLEAR_SOFTLY:
                 self._controller.reset_context()
-            case CommandAction.MODEL:
-                self._actions.choose_model.trigger()
             case CommandAction.TITLE if typed.argument:
                 self._chats.rename(self._chats.open_session, typed.argument)
             case CommandAction.TITLE:
                 self._actions.rename.trigger()
             case CommandAction.FIND:
                 self._find(typed.argument)
-            case CommandAction.HISTORY if self._actions.show_history.isChecked():
-                pass
             case CommandAction.HISTORY:
-                self._actions.show_history.trigger()
+                if not self._actions.show_history.isChecked():
+                    self._actions.show_history.trigger()
             case CommandAction.HELP:
                 self._composer.show_commands()
             case _:
@@ -71,6 +73,8 @@ class TypedCommands(QObject):
                 return QCoreApplication.translate(
                     "TypedCommands", "A reply is being written. Wait for its end, or stop it first."
                 )
+            case CommandAction.FORK if not self._actions.branch.isEnabled():
+                return QCoreApplication.translate("TypedCommands", "Nothing was said here yet.")
             case CommandAction.FIND if not self._actions.find.isEnabled():
                 return QCoreApplication.translate("TypedCommands", "Nothing was said here yet.")
             case _:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QToolButt
 from app.domain.text import is_blank
 from app.ui.chat.attachments_tray import AttachmentTray
 from app.ui.chat.composer_buttons import ComposerButtons, Moment
+from app.ui.chat.composer_editing import Edited
 from app.ui.chat.composer_field import ComposerField
 from app.ui.chat.folder_chip import FolderButton, FolderChip
 from app.ui.theme import Theme, tinted_icon
@@ -32,7 +33,7 @@ class Composer(QWidget):
     """The field, its buttons and the line below it.
 
     While a reply is written its button stops it and Enter queues. While a message is being written to disk the field
-    can't be changed. A queued message may stand in it to be changed: Enter saves that then.
+    can't be changed. Another message may stand in it to be changed: Enter saves that then, or sends it again.
     """
 
     send_requested = Signal(str)
@@ -40,8 +41,10 @@ class Composer(QWidget):
     queue_requested = Signal(str, object)
     """To be sent at this `Moment`."""
     save_requested = Signal(str)
-    """The new text of the queued message that is being changed."""
+    """The new text of the message that is being changed."""
     edit_cancelled = Signal()
+    last_wanted = Signal()
+    """The person wants to change the message that was sent last: Up in the empty field."""
     stop_requested = Signal()
     text_changed = Signal()
     content_changed = Signal()
@@ -58,7 +61,7 @@ class Composer(QWidget):
         self._is_streaming = False
         self._may_write = True
         self._is_busy = False
-        self._is_editing = False
+        self._edited: Edited | None = None
         self._had_content = False
         self._hint_is_error = False
         self._was_too_early = False
@@ -89,6 +92,7 @@ class Composer(QWidget):
         self._frame.setObjectName("composer")
         self._lay_out()
         self.field.submitted.connect(self.submit)
+        self.field.up_pressed.connect(self._want_last)
         self.field.focus_changed.connect(self._show_focus)
         self.field.textChanged.connect(self._text_changed)
         self.tray.changed.connect(self._files_changed)
@@ -218,12 +222,13 @@ class Composer(QWidget):
                 self.set_hint("")
         self._show_button()
 
-    def set_editing(self, *, on: bool) -> None:
-        """Say whether what stands in the field is a queued message that is being changed."""
-        if on != self._is_editing:
-            self._is_editing = on
-            if on and self._editing_line is None:
-                self._editing_line = self._make_editing_line()
+    def set_editing(self, *, on: bool, edited: Edited = Edited.QUEUED) -> None:
+        """Say whether what stands in the field is a message that is being changed, and which kind of one."""
+        if on is not self.is_editing or (on and edited is not self._edited):
+            self._edited = edited if on else None
+            if on:
+                self._editing_line = self._editing_line or self._make_editing_line()
+                self._editing_line.show_for(edited)
             if self._editing_line is not None:
                 self._editing_line.setVisible(on)
             self.set_hint("")
@@ -231,8 +236,8 @@ class Composer(QWidget):
 
     @property
     def is_editing(self) -> bool:
-        """Whether a queued message is being changed."""
-        return self._is_editing
+        """Whether a message is being changed."""
+        return self._edited is not None
 
     def _make_editing_line(self) -> EditingLine:
         from app.ui.chat.composer_editing import EditingLine
@@ -282,10 +287,8 @@ class Composer(QWidget):
         self._hint.style().polish(self._hint)
 
     def _usual_hint(self) -> str:
-        if self._is_editing:
-            if self.field.enter_sends:
-                return self.tr("Enter saves the change, Esc leaves the message as it was")
-            return self.tr("Ctrl+Enter saves the change, Esc leaves the message as it was")
+        if self._edited is not None:
+            return self._editing_hint(self._edited)
         if self._is_streaming and self._may_write and self.has_content:
             if self.field.enter_sends:
                 return self.tr("Enter queues it for after this reply, Esc stops the reply")
@@ -298,12 +301,21 @@ class Composer(QWidget):
             return self.tr("Enter sends, Shift+Enter starts a new line")
         return self.tr("Ctrl+Enter sends, Enter starts a new line")
 
+    def _editing_hint(self, edited: Edited) -> str:
+        if edited is Edited.SENT:
+            if self.field.enter_sends:
+                return self.tr("Enter sends the changed message, Esc leaves it as it was")
+            return self.tr("Ctrl+Enter sends the changed message, Esc leaves it as it was")
+        if self.field.enter_sends:
+            return self.tr("Enter saves the change, Esc leaves the message as it was")
+        return self.tr("Ctrl+Enter saves the change, Esc leaves the message as it was")
+
     @Slot()
     def submit(self) -> None:
         """Ask to send or queue what stands in the field, to save it as a change, or to do it if it is a command."""
         if not self._may_submit():
             return
-        if self._is_editing:
+        if self.is_editing:
             self._ask(self.save_requested.emit)
         elif (command := self._find_command()) is not None:
             self.command_entered.emit(command)
@@ -313,7 +325,7 @@ class Composer(QWidget):
     @Slot(object)
     def submit_at(self, moment: Moment) -> None:
         """Ask to send what stands in the field at that moment, whatever Enter would do."""
-        if self._may_submit() and not self._is_editing:
+        if self._may_submit() and not self.is_editing:
             self._ask(lambda text: self.queue_requested.emit(text, moment))
 
     def _may_submit(self) -> bool:
@@ -387,7 +399,8 @@ class Composer(QWidget):
         has_content = self.has_content
         self.buttons.show_for(
             is_streaming=self._is_streaming,
-            is_editing=self._is_editing,
+            is_editing=self.is_editing,
+            saves=self._edited is Edited.QUEUED,
             may_send=self._may_write and has_content,
             send_keys=self.tr("Enter") if self.field.enter_sends else self.tr("Ctrl+Enter"),
         )
@@ -413,8 +426,13 @@ class Composer(QWidget):
             return
         super().keyPressEvent(event)
 
+    @Slot()
+    def _want_last(self) -> None:
+        if not self.is_editing and not self.tray.chips and not self.tray.is_reading and not self.field.isReadOnly():
+            self.last_wanted.emit()
+
     def _leaves_edit(self, event: QEvent) -> bool:
-        return self._is_editing and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
+        return self.is_editing and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -83,15 +83,21 @@ class ComposerButtons(QWidget):
         self._stop_icon = tinted_icon("stop", theme.accent_text, size=size)
         self._show_icon()
 
-    def show_for(self, *, is_streaming: bool, is_editing: bool, may_send: bool, send_keys: str) -> None:
-        """Offer what can be done now; `may_send` says whether there is something, and a place for it."""
-        self._is_streaming, self._is_saving = is_streaming, is_editing and not is_streaming
+    def show_for(
+        self, *, is_streaming: bool, is_editing: bool, may_send: bool, send_keys: str, saves: bool | None = None
+    ) -> None:
+        """Offer what can be done now; `may_send` says whether there is something, and a place for it.
+
+        `saves` says whether what is being edited is saved rather than sent; it is unless that is said.
+        """
+        saves = is_editing if saves is None else saves
+        self._is_streaming, self._is_saving = is_streaming, saves and not is_streaming
         for button in (self.queue, self.when):
             button.setVisible(is_streaming and may_send and not is_editing)
         name, keys = self.tr("Send"), send_keys
         if is_streaming:
             name, keys = self.tr("Stop the reply"), self.tr("Esc")
-        elif is_editing:
+        elif saves:
             name = self.tr("Save the change")
         self.main.setAccessibleName(name)
         self.main.setToolTip(self.tr("Stop the reply") if is_streaming and is_editing else f"{name} ({keys})")

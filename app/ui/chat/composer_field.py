@@ -27,6 +27,8 @@ class ComposerField(QPlainTextEdit):
     """A plain text field in which Enter submits, or Ctrl+Enter. Files, pictures and long texts are handed on."""
 
     submitted = Signal()
+    up_pressed = Signal()
+    """Up was pressed while nothing stands here."""
     files_given = Signal(list)
     image_given = Signal(QImage)
     long_text_given = Signal(str)
@@ -66,12 +68,20 @@ class ComposerField(QPlainTextEdit):
             event.accept()
             self.undo()
             return
+        if self._is_lone_up(event):
+            event.accept()
+            self.up_pressed.emit()
+            return
         if is_enter and held == Qt.KeyboardModifier.ShiftModifier:
             # Qt would put in U+2028 here, which no model expects.
             self.insertPlainText("\n")
             self.ensureCursorVisible()
             return
         super().keyPressEvent(event)
+
+    def _is_lone_up(self, event: QKeyEvent) -> bool:
+        is_up = event.key() == Qt.Key.Key_Up and not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        return is_up and not event.isAutoRepeat() and not self._is_composing and self.document().isEmpty()
 
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:
         self._is_composing = bool(event.preeditString())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
@@ -24,11 +25,13 @@ from app.domain.events import (
     ReplyUnsaved,
     RetryScheduled,
     RowsAppended,
+    RowsCut,
     SessionBroke,
     SessionEvent,
     StateChanged,
     ToolEnded,
     ToolStarted,
+    VersionsChanged,
 )
 from app.domain.ids import NewId
 from app.domain.text import is_blank
@@ -37,9 +40,11 @@ from app.ui.bridge import Bridge
 from app.ui.chat.approvals import Approvals
 from app.ui.chat.attachments import AttachmentKeeper
 from app.ui.chat.composer_buttons import Moment
+from app.ui.chat.composer_loan import ComposerLoan
 from app.ui.chat.drafts import DraftKeeper
 from app.ui.chat.items import Item, ItemAction, Speaker
 from app.ui.chat.live import LiveReplies, LiveReply
+from app.ui.chat.message_controller import MessageController
 from app.ui.chat.page import ChatPage
 from app.ui.chat.pager import StretchPager
 from app.ui.chat.queue_tray_controller import QueueController
@@ -47,7 +52,7 @@ from app.ui.chat.renderers import prepare_renderers
 from app.ui.chat.waiting_notice import WaitingNotice
 
 if TYPE_CHECKING:  # These load pydantic, which must wait for the first paint.
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Sequence
 
     from app.domain.rows import Row
     from app.session.worker import OpenedChat
@@ -70,6 +75,8 @@ class ChatController(QObject):
     """A sentence for people about something that could not be done."""
     rows_came = Signal()
     """The history of the open chat has grown."""
+    rows_cut = Signal()
+    """The history of the open chat ends elsewhere now."""
     new_chat_wanted = Signal()
     settings_wanted = Signal(str)
     """The page of providers and keys would help, opened at this provider."""
@@ -119,12 +126,13 @@ class ChatController(QObject):
         page.thumbnails_wanted.connect(self.files.load_thumbnails)
         self._drafts = DraftKeeper(page.composer, self.files, bridge, tasks, self)
         self._drafts.failed.connect(self._draft_failed)
+        self._loan = ComposerLoan(page.composer, self.files, self._drafts, self)
         self.queue = QueueController(
             page,
             bridge,
             tasks,
             self.files,
-            self._drafts,
+            self._loan,
             model_name=model_name,
             new_id=new_id,
             is_streaming=lambda session: (live.state(session) or TurnState.IDLE).is_active,
@@ -140,6 +148,18 @@ class ChatController(QObject):
         self.pager = StretchPager(page, bridge, tasks, model_name, self)
         self.pager.failed.connect(self.failed)
         self.pager.end_reached.connect(self._show_end)
+        self.messages = MessageController(
+            page,
+            bridge,
+            tasks,
+            self.pager,
+            self._loan,
+            new_id=new_id,
+            may_write=lambda: self.may_write,
+            is_streaming=lambda: self._state.is_active,
+            parent=self,
+        )
+        self.messages.failed.connect(self.failed)
         page.action_triggered.connect(self._act)
         page.banner.button_pressed.connect(self._press_banner)
 
@@ -254,8 +274,9 @@ class ChatController(QObject):
 
     @Slot()
     def save_draft(self) -> None:
-        """Put the draft on disk now, and what is being changed of the queue."""
+        """Put the draft on disk now, and what is being changed of the queue or the chat."""
         self.queue.put_away()
+        self.messages.editor.put_away()
         self._drafts.save()
 
     # What the engine tells
@@ -270,6 +291,8 @@ class ChatController(QObject):
         match event:
             case RowsAppended():
                 self._show_rows(event.rows)
+            case RowsCut() | VersionsChanged():
+                self._hear_of_versions(event)
             case StateChanged():
                 self._set_state(event.state)
             case AccessChanged(access=Access.WRITABLE) if self._is_current and self._access is not Access.WRITABLE:
@@ -285,6 +308,7 @@ class ChatController(QObject):
                 self.queue.show_queue(event.queue)
             case ChatChanged():
                 self.queue.show_chat(event.summary)
+                self.messages.editor.show_model(event.summary.model)
             case _:
                 self._hear_of_reply(event)
 
@@ -343,6 +367,7 @@ class ChatController(QObject):
         has_items = self.pager.begin(self.session, opened.page)
         self._last_row = last_message(opened.page.entries)
         self._state = self._live.state(self.session) or opened.state
+        self.messages.show(self.session, opened.summary.model, opened.versions)
         self._set_access(opened.access, opened.holder)
         self._drafts.watch(self.session, opened.draft.text, typed_before=self._typed_before)
         self.files.show(self.session, opened.summary.model, opened.draft.attachments)
@@ -364,7 +389,10 @@ class ChatController(QObject):
         self._page.composer.set_busy(on=False)
         early, self._early = self._early, []
         for event in early:
-            if isinstance(event, RowsAppended | AccessChanged | SessionBroke | ReplyUnsaved | QueueChanged):
+            if isinstance(
+                event,
+                RowsAppended | RowsCut | VersionsChanged | AccessChanged | SessionBroke | ReplyUnsaved | QueueChanged,
+            ):
                 self.hear(event)
         self.state_changed.emit()
         if self._wanted is not None:
@@ -381,6 +409,8 @@ class ChatController(QObject):
         self.pager.reset()
         self._page.show_empty(on=False)
         self.queue.show_none()
+        self.messages.show_none()
+        self._loan.forget()
         self._drafts.watch("", self._typed_before)
         self.files.show("", "", ())
         self._page.composer.set_streaming(on=False)
@@ -402,20 +432,41 @@ class ChatController(QObject):
                 self._clear_sent(self._sent)
         if self.pager.reaches_end:
             self._show_below(rows)
-            if any(row.role == "user" and row.id in self.pager.shown for row in rows):
+            has_stepped = self.messages.take_step(rows)
+            if not has_stepped and any(row.role == "user" and row.id in self.pager.shown for row in rows):
                 self._page.transcript.scroll_to_end()
         else:
             self.pager.miss(rows)
         self.rows_came.emit()
         self._page.show_empty(on=False)
         if any(row.boundary is not None for row in rows):
+            self.messages.window.forget()
             self._last_row = None  # what was said before can't be gone on with
         self._last_row = last_message([RowEntry(row, "chat", 0) for row in rows]) or self._last_row
         self._offer_action()
 
-    def _show_below(self, rows: Iterable[Row]) -> None:
+    def _cut(self, after: str) -> None:
+        """Take out what was cut off; what is there instead is told next."""
+        self._drop_action()
+        self.pager.cut(after)
+        self._last_row = self.pager.loaded.newest() if self.pager.reaches_end else None
+        self.messages.refresh()
+        self.rows_cut.emit()
+
+    def _hear_of_versions(self, event: RowsCut | VersionsChanged) -> None:
+        if isinstance(event, RowsCut):
+            self._cut(event.after)
+        else:
+            self.messages.show_versions(event.versions)
+            # A version that has nothing to show stands where the reply is missing.
+            self._drop_action()
+            self._offer_action()
+        self.state_changed.emit()
+
+    def _show_below(self, rows: Sequence[Row]) -> None:
         from app.ui.chat.row_items import item_of
 
+        self.pager.loaded.append(rows)
         for row in rows:
             item = item_of(row, self._model_name)
             if item is None:
@@ -425,6 +476,7 @@ class ChatController(QObject):
             else:
                 self.pager.shown.add(row.id)
                 self._page.transcript.append_item(item)
+        self.messages.refresh()
 
     @Slot()
     def _show_end(self) -> None:
@@ -433,6 +485,7 @@ class ChatController(QObject):
 
         self._drop_action()
         self._show_below(self.pager.take_missed())
+        self._last_row = self.pager.loaded.newest() or self._last_row
         self._show_live()
         self.approvals.look()
         if (retry := self._live.retry(self.session)) is not None:
@@ -485,6 +538,7 @@ class ChatController(QObject):
             self.approvals.look()
             self._end_waiting()
             self._offer_action()
+        self.messages.refresh()
         self.state_changed.emit()
 
     def _offer_action(self) -> None:
@@ -496,7 +550,7 @@ class ChatController(QObject):
         if row is None or self._state.is_active or self._access is not Access.WRITABLE or self._unsaved is not None:
             return
         if row.role == "user":
-            self._action_item = open_turn_item(row.id)
+            self._action_item = replace(open_turn_item(row.id), has_version=self.messages.empty_version)
             if self.pager.reaches_end:
                 self._page.transcript.append_item(self._action_item)
         elif is_unfinished(row) and (item := item_of(row, self._model_name)) is not None:

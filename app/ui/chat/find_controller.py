@@ -61,6 +61,7 @@ class FindController(QObject):
         page.escape_pressed.connect(self.close_bar)
         controller.state_changed.connect(self._follow_chat)
         controller.rows_came.connect(self.search.note_new_rows)
+        controller.rows_cut.connect(self._search_what_is_left)
 
     @property
     def is_open(self) -> bool:
@@ -117,6 +118,15 @@ class FindController(QObject):
         self._must_choose = False
         self._hint = self.tr("The chat was changed elsewhere; it is searched again.")
         self._show_state()
+
+    @Slot()
+    def _search_what_is_left(self) -> None:
+        """Look for the same in the history as it is after a change; nothing moves for it."""
+        if self.is_open:
+            self._current = None
+            self._must_choose, self._step, self._hint = False, 0, ""
+            self.search.start(self._session, self.search.text)
+            self._show_state()
 
     @Slot()
     def _follow_chat(self) -> None:

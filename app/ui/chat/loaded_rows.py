@@ -15,14 +15,14 @@ class LoadedRows:
     def __init__(self) -> None:
         self._order: list[str] = []
         self._rows: dict[str, Row] = {}
-
-    def __len__(self) -> int:
-        return len(self._order)
+        self._newest: frozenset[str] | None = None
+        """What lies behind the newest boundary here; found out when it is asked for."""
 
     def clear(self) -> None:
         """Hold nothing."""
         self._order.clear()
         self._rows.clear()
+        self._newest = None
 
     def row(self, row_id: str) -> Row | None:
         """Return the row of that id if it is loaded."""
@@ -33,6 +33,7 @@ class LoadedRows:
         fresh = [row for row in rows if row.id not in self._rows]
         self._order[:0] = [row.id for row in fresh]
         self._rows.update((row.id, row) for row in fresh)
+        self._newest = None
 
     def append(self, rows: Iterable[Row]) -> None:
         """Add newer rows; those that are there already stay where they are, as they are now."""
@@ -40,6 +41,7 @@ class LoadedRows:
             if row.id not in self._rows:
                 self._order.append(row.id)
             self._rows[row.id] = row
+        self._newest = None
 
     def cut(self, after: str, *, from_begin: bool) -> list[str] | None:
         """Forget everything behind a row, and return its ids; None if that row is not here.
@@ -51,6 +53,7 @@ class LoadedRows:
             return None
         gone = self._order[at:]
         del self._order[at:]
+        self._newest = None
         for row_id in gone:
             del self._rows[row_id]
         return gone
@@ -75,10 +78,12 @@ class LoadedRows:
                 found = found or row
         return found
 
-    @property
-    def has_boundary(self) -> bool:
-        """Whether a boundary is among the rows."""
-        return any(row.boundary is not None for row in self._rows.values())
+    def is_in_newest(self, row_id: str) -> bool:
+        """Whether no boundary lies behind a row that is here."""
+        if self._newest is None:
+            begins = (at for at in reversed(range(len(self._order))) if self._rows[self._order[at]].boundary)
+            self._newest = frozenset(self._order[next(begins, 0) :])
+        return row_id in self._newest
 
     def newest(self, role: str = "") -> Row | None:
         """Return the newest message of the newest window that anybody sees, of a side if one is named."""

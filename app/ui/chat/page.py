@@ -55,6 +55,8 @@ class ChatPage(QWidget):
     """The reader wants to be at the end, which is not among what is shown."""
     action_triggered = Signal(str, object)
     link_activated = Signal(str)
+    offer_taken = Signal(str, object)
+    """Item id, and the `Offer` that the person wants of those made for it."""
     answered = Signal(str, object)
     """Id of a call that asks, and the `Verdict`."""
     question_wanted = Signal(str)
@@ -122,6 +124,7 @@ class ChatPage(QWidget):
         transcript.action_triggered.connect(self.action_triggered)
         transcript.answered.connect(self.answered)
         transcript.link_activated.connect(self.link_activated)
+        transcript.offer_taken.connect(self.offer_taken)
         transcript.thumbnails_wanted.connect(self.thumbnails_wanted)
         transcript.zoom_wanted.connect(self.zoom_wanted)
         transcript.typed.connect(self.composer.go_on_typing)

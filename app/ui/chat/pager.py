@@ -13,6 +13,7 @@ from app.aio import TaskSet
 from app.domain.errors import KnownError
 from app.ui.bridge import Bridge
 from app.ui.chat.items import Item
+from app.ui.chat.loaded_rows import LoadedRows
 from app.ui.chat.page import ChatPage
 
 if TYPE_CHECKING:  # These load pydantic, which must wait for the first paint.
@@ -31,6 +32,8 @@ class StretchPager(QObject):
 
     failed = Signal(str)
     """A sentence for people about what can't be shown."""
+    more_loaded = Signal()
+    """Other rows are in the transcript now."""
     end_reached = Signal()
     """The stretch reaches to the newest row again; what belongs below it is still to be shown."""
 
@@ -41,8 +44,11 @@ class StretchPager(QObject):
         self.session = ""
         self.shown: set[str] = set()
         """Ids of the items that the transcript has."""
+        self.loaded = LoadedRows()
         self.older: Edge | None = None
         self.newer: Edge | None = None
+        self._is_cut = False
+        """Whether what is shown was cut off, and is shown until it is known what is there instead."""
         self._page = page
         self._bridge = bridge
         self._tasks = tasks
@@ -58,7 +64,7 @@ class StretchPager(QObject):
     @property
     def reaches_end(self) -> bool:
         """Whether the newest row is, or would be, in the transcript."""
-        return self.newer is None
+        return self.newer is None and not self._is_cut
 
     def begin(self, session: str, stretch: Stretch) -> bool:
         """Show the newest page of a chat; return whether there is anything in it to see."""
@@ -71,7 +77,9 @@ class StretchPager(QObject):
         self.shown.clear()
         self._offsets.clear()
         self._missed.clear()
+        self.loaded.clear()
         self.older = self.newer = None
+        self._is_cut = False
         self._stretches += 1
         self._page.transcript.set_items([], more_above=False)
 
@@ -94,6 +102,28 @@ class StretchPager(QObject):
         """Return rows that came while the end was being loaded; some of them may be shown."""
         missed, self._missed = self._missed, []
         return missed
+
+    def cut(self, after: str) -> None:
+        """Take out all that stood behind a row. It has been cut off, so that row is the end of the history now."""
+        # What is on its way may have been read before.
+        self._stretches += 1
+        self._missed.clear()
+        gone = self.loaded.cut(after, from_begin=self.begins)
+        if gone is None:
+            # It is not known which of the rows that are shown are still there.
+            self._is_cut = True
+            self._tasks.spawn(self._show_latest(self.session, self._stretches), name="show what is left")
+            return
+        self.newer = None
+        self.shown.difference_update(gone)
+        for row_id in gone:
+            self._offsets.pop(row_id, None)
+        self._page.transcript.cut_items(gone)
+
+    @property
+    def begins(self) -> bool:
+        """Whether the begin of the history is in the transcript."""
+        return self.older is None
 
     def show(
         self, row_id: str, offset: int, then: Callable[[str], None], *, lost: Callable[[], None] | None = None
@@ -154,11 +184,15 @@ class StretchPager(QObject):
         self._stretches += 1
         self.shown.clear()
         self._offsets.clear()
+        self.loaded.clear()
+        self._is_cut = False
         items = self._fresh_items(stretch)
+        self.loaded.append(_rows_in(stretch))
         self.older, self.newer = stretch.older, stretch.newer
         self._page.transcript.set_items(
             items, more_above=self.older is not None, more_below=self.newer is not None, first=first
         )
+        self.more_loaded.emit()
         return bool(items)
 
     # More of this stretch
@@ -181,7 +215,9 @@ class StretchPager(QObject):
             QTimer.singleShot(AGAIN_MS, self, lambda: self._ask_older_again(end))
             return
         self.older = page.older
+        self.loaded.prepend(_rows_in(page))
         self._page.transcript.prepend_items(self._fresh_items(page), more_above=page.older is not None)
+        self.more_loaded.emit()
 
     async def _show_newer(self, session: str, start: Edge) -> None:
         page = await self._load(lambda: self._bridge.page_after(session, start))
@@ -191,7 +227,9 @@ class StretchPager(QObject):
             QTimer.singleShot(AGAIN_MS, self, lambda: self._ask_newer_again(start))
             return
         self.newer = page.newer
+        self.loaded.append(_rows_in(page))
         self._page.transcript.append_items(self._fresh_items(page), more_below=page.newer is not None)
+        self.more_loaded.emit()
         if self.reaches_end:
             self.end_reached.emit()
 
@@ -239,6 +277,12 @@ def _offsets_in(stretch: Stretch) -> dict[str, int]:
 
     rows = ((row_of(entry), entry) for entry in stretch.entries)
     return {row.id: stretch.offset_of(entry) for row, entry in rows if row is not None}
+
+
+def _rows_in(stretch: Stretch) -> list[Row]:
+    from app.history.batches import row_of
+
+    return [row for entry in stretch.entries if (row := row_of(entry)) is not None]
 
 
 def _nearest(entries: Sequence[Entry], row_id: str, shown: set[str]) -> str | None:

@@ -28,24 +28,23 @@ from app.session.inputs import (
 from app.ui.bridge import Bridge
 from app.ui.chat.attachments import AttachmentKeeper
 from app.ui.chat.composer_buttons import Moment
-from app.ui.chat.drafts import DraftKeeper
+from app.ui.chat.composer_editing import Edited
+from app.ui.chat.composer_loan import ComposerLoan, joined
 from app.ui.chat.page import ChatPage
 
 if TYPE_CHECKING:  # The tray is made when something waits for the first time.
     from collections.abc import Callable
 
     from app.domain.chats import ChatSummary
-    from app.domain.rows import MediaPart
     from app.settings.schema import Settings
     from app.ui.chat.queue_tray_line import Wish
 
 
 @dataclass(slots=True)
 class _Edit:
-    """A queued message that stands in the composer, and what stood there before."""
+    """A queued message that stands in the composer."""
 
     message: QueuedMessage
-    kept: DraftContent
     is_saving: bool = False
 
 
@@ -67,7 +66,7 @@ class QueueController(QObject):
         bridge: Bridge,
         tasks: TaskSet,
         files: AttachmentKeeper,
-        drafts: DraftKeeper,
+        loan: ComposerLoan,
         *,
         model_name: Callable[[str], str],
         new_id: NewId,
@@ -81,7 +80,7 @@ class QueueController(QObject):
         self._bridge = bridge
         self._tasks = tasks
         self._files = files
-        self._drafts = drafts
+        self._loan = loan
         self._model_name = model_name
         self._new_id = new_id
         self._is_streaming = is_streaming
@@ -110,7 +109,6 @@ class QueueController(QObject):
         """Show no chat's queue."""
         self._session, self._chat = "", None
         self._edit = None
-        self._composer.set_editing(on=False)
         self.show_queue(QueueView())
 
     def show_queue(self, queue: QueueView) -> None:
@@ -146,7 +144,7 @@ class QueueController(QObject):
             return
         if not edit.is_saving and self._is_changed(edit) and (parts or not is_blank(text)):
             change = EditQueued(edit.message.id, text, parts)
-            late = _joined(edit.kept, DraftContent(text, parts))
+            late = joined(self._loan.kept, DraftContent(text, parts))
             self._tasks.spawn(self._save_aside(self._session, change, late), name="save a queued message")
         self._end_edit(edit)
 
@@ -291,21 +289,11 @@ class QueueController(QObject):
         if self._edit is not None and self._edit.message.id == message.id:
             self._composer.field.setFocus()
             return
-        if self._edit is not None and self._is_changed(self._edit):
-            self._composer.set_hint(self.tr("Save or cancel this change first."), is_error=True)
-            return
-        if self._edit is not None:
-            self._end_edit(self._edit)
-        if self._composer.tray.is_reading:
-            self._composer.set_hint(self.tr("A file is still being read. Try again in a moment."))
-            return
-        self._drafts.save()
-        self._edit = _Edit(message, DraftContent(self._composer.text(), self._files.parts))
-        self._drafts.watch("", message.text)
-        self._show_files(message.attachments)
-        self._composer.set_editing(on=True)
-        self._composer.field.setFocus()
-        self.changed.emit()
+        edit = _Edit(message)
+        content = DraftContent(message.text, message.attachments)
+        if self._loan.take(self._session, self._model, content, edited=Edited.QUEUED, end=lambda: self._end_edit(edit)):
+            self._edit = edit
+            self.changed.emit()
 
     @Slot(str)
     def _save(self, text: str, *, then_send: bool = False) -> None:
@@ -320,7 +308,7 @@ class QueueController(QObject):
         self._tasks.spawn(self._save_edit(self._session, edit, change, then_send), name="save a queued message")
 
     async def _save_edit(self, session: str, edit: _Edit, change: EditQueued, then_send: bool) -> None:  # noqa: FBT001
-        reason, text = "", change.text or ""
+        reason, text, kept = "", change.text or "", self._loan.kept
         saved: QueuedMessage | None = None
         try:
             saved = await self._bridge.change_queue(session, change)
@@ -330,7 +318,7 @@ class QueueController(QObject):
             reason = str(error)
         if self._edit is not edit:
             if saved is None:
-                await self._keep_aside(session, _joined(edit.kept, DraftContent(text, change.attachments or ())))
+                await self._keep_aside(session, joined(kept, DraftContent(text, change.attachments or ())))
             return
         edit.is_saving = False
         self._composer.set_busy(on=False)
@@ -364,12 +352,10 @@ class QueueController(QObject):
         if self._edit is not None and not self._edit.is_saving:
             self._end_edit(self._edit)
 
-    def _end_edit(self, edit: _Edit) -> None:
+    def _end_edit(self, _edit: _Edit) -> None:
         """Let the composer be as it was before."""
         self._edit = None
-        self._composer.set_editing(on=False)
-        self._drafts.watch(self._session, edit.kept.text)
-        self._show_files(edit.kept.attachments)
+        self._loan.give_back(self._session, self._model)
         self.changed.emit()
 
     def _keep_late_edit(self, edit: _Edit) -> None:
@@ -391,13 +377,12 @@ class QueueController(QObject):
 
     def _put_into_composer(self, content: DraftContent) -> None:
         """Put text and files behind what stands in the composer, as a draft."""
-        both = _joined(DraftContent(self._composer.text(), self._files.parts), content)
-        self._show_files(both.attachments)
-        self._drafts.watch(self._session, "", typed_before=both.text)
-        self._files.changed.emit()
+        both = joined(DraftContent(self._composer.text(), self._files.parts), content)
+        self._loan.put(self._session, self._model, both)
 
-    def _show_files(self, parts: tuple[MediaPart, ...]) -> None:
-        self._files.show(self._session, self._chat.model if self._chat is not None else "", parts)
+    @property
+    def _model(self) -> str:
+        return self._chat.model if self._chat is not None else ""
 
     # Words
 
@@ -440,9 +425,3 @@ class QueueController(QObject):
 
     def _find(self, message_id: str) -> QueuedMessage | None:
         return next((message for message in self._queue.messages if message.id == message_id), None)
-
-
-def _joined(first: DraftContent, second: DraftContent) -> DraftContent:
-    texts = [each.text for each in (first, second) if not is_blank(each.text)]
-    parts = (*first.attachments, *(part for part in second.attachments if part not in first.attachments))
-    return DraftContent("\n\n".join(texts), parts)

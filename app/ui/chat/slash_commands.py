@@ -17,6 +17,7 @@ class CommandAction(StrEnum):
     TITLE = "title"
     FIND = "find"
     HISTORY = "history"
+    FORK = "fork"
     HELP = "help"
 
 
@@ -50,6 +51,7 @@ def slash_commands() -> tuple[SlashCommand, ...]:
         SlashCommand("/model", CommandAction.MODEL, _tr("Choose another model")),
         SlashCommand("/title", CommandAction.TITLE, _tr("Give this chat another title"), _tr("new title")),
         SlashCommand("/find", CommandAction.FIND, _tr("Find words in this chat"), _tr("words")),
+        SlashCommand("/fork", CommandAction.FORK, _tr("Branch a new chat from here; this one stays as it is")),
         SlashCommand("/history", CommandAction.HISTORY, _tr("Show the history of this chat beside it")),
         SlashCommand("/help", CommandAction.HELP, _tr("List these commands")),
     )

@@ -188,7 +188,7 @@ class TranscriptView(TranscriptCanvas):
         """Put an item that far below the upper edge, or at it if that is above."""
         node = self.model.node(item_id)
         if node is not None:
-            self.flow.reveal(node, 0, below_top=max(0, min(top, self.flow.height // 2)))
+            self.flow.reveal(node, 0, below_top=max(0, min(top, self.flow.height * 3 // 4)))
             self.sync()
 
     def show_item(self, item_id: str) -> None:
