@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from app.domain.chats import TurnState
 from app.domain.errors import ErrorKind, ProviderError
+from app.domain.events import StateChanged
 from app.domain.models import ModelCard
 from app.domain.queue import Pause, QueuedMessage, When
 from app.history.files import ChatFiles
@@ -157,6 +159,22 @@ async def test_an_error_lets_the_others_wait(program: Program) -> None:
     await chat.resume()
     await chat.idle()
     assert chat.texts() == ["first", "first answer", "second", "", "again", "third", "third answer"]
+
+
+async def test_a_reply_the_disk_refuses_lets_the_others_wait(program: Program) -> None:
+    chat, hold = await streaming(program)
+    await chat.queue("second")
+    with refusing(chat.files.chat):
+        hold.release()
+        await chat.idle()
+    assert (chat.waiting, chat.pause) == (["second"], Pause.ERROR)
+    # No other turn was begun, not even in vain: the disk might have taken it.
+    assert [event.state for event in chat.events(StateChanged)].count(TurnState.PREPARING) == 1
+
+    program.provider.play(reply("second answer"))
+    await chat.change_queue(GoOnWithQueue())
+    await chat.idle()
+    assert chat.texts() == ["first", "first answer", "second", "second answer"]
 
 
 async def test_what_waits_survives_a_restart_and_is_not_sent(program: Program) -> None:
