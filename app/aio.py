@@ -58,6 +58,31 @@ async def run_blocking(work: Callable[P, T], /, *args: P.args, **kwargs: P.kwarg
     return await loop.run_in_executor(None, functools.partial(work, *args, **kwargs))
 
 
+def run_apart(work: Callable[[], T], *, name: str) -> "asyncio.Future[T]":
+    """Run `work` on a thread of its own: for what may never end, such as reading from a network disk that is gone.
+
+    It takes no place in the loop's pool, which everything else needs, and the program quits without it.
+    """
+    loop = asyncio.get_running_loop()
+    ending: asyncio.Future[T] = loop.create_future()
+
+    def settle(settled: Callable[[], None]) -> None:
+        if not ending.done():
+            settled()
+
+    def run() -> None:
+        try:
+            settled = functools.partial(ending.set_result, work())
+        except BaseException as error:  # noqa: BLE001 - whoever awaits it gets it
+            settled = functools.partial(ending.set_exception, error)
+        with contextlib.suppress(RuntimeError):
+            # The loop may have been closed since.
+            loop.call_soon_threadsafe(settle, settled)
+
+    threading.Thread(target=run, name=name, daemon=True).start()
+    return ending
+
+
 async def run_to_end(work: Coroutine[Any, Any, T], tasks: "TaskSet", *, name: str) -> T:
     """Await `work` so that a cancellation of the caller waits for its end before it goes on.
 

@@ -12,6 +12,7 @@ from app.tools.folder_entries import (
     Entry,
     EntryKind,
     check_spelling,
+    check_stop,
     child,
     content,
     kind_of,
@@ -37,7 +38,7 @@ class Entries:
 
 
 @contextmanager
-def open_folder(root: Path) -> Iterator["Folder"]:
+def open_folder(root: Path, stop: threading.Event) -> Iterator["Folder"]:
     """Hold `root` open. Raises FolderFault if it is gone, or leads through a link by now. Blocks."""
     try:
         place = open_root(root)
@@ -48,14 +49,15 @@ def open_folder(root: Path) -> Iterator["Folder"]:
             raise FolderFault("The folder of this chat can't be opened: this account may not do that.") from error
         raise FolderFault(f"The folder of this chat was replaced by something else. {_GONE}") from error
     with closing(place):
-        yield Folder(place)
+        yield Folder(place, stop)
 
 
 class Folder:
-    """What lies below one folder. Everything raises FolderFault, and blocks."""
+    """What lies below one folder. Everything raises FolderFault and, once `stop` is set, Stopped. Blocks."""
 
-    def __init__(self, root: Place) -> None:
+    def __init__(self, root: Place, stop: threading.Event) -> None:
         self._root: Final = root
+        self._stop: Final = stop
 
     def entries(self, names: Names) -> Entries:
         """Return what the folder at `names` holds, by name, upper and lower case alike."""
@@ -63,6 +65,7 @@ class Folder:
             found: list[Entry] = []
             unusable = 0
             for name, is_now in place.entries():
+                check_stop(self._stop)
                 if fault_of(name):
                     unusable += 1
                 else:
@@ -100,21 +103,21 @@ class Folder:
                     place = held.enter_context(closing(child(place, tuple(written))))
         return (*written, *names[len(written) :])
 
-    def read(self, names: Names, *, most_bytes: int, stop: threading.Event) -> bytes:
-        """Return a file's content. Raises TooLarge, Stopped."""
+    def read(self, names: Names, *, most_bytes: int) -> bytes:
+        """Return a file's content. Raises TooLarge."""
         with self._place(names[:-1]) as place:
-            return content(place, names, most_bytes=most_bytes, stop=stop)
+            return content(place, names, most_bytes=most_bytes, stop=self._stop)
 
-    def read_if_there(self, names: Names, *, most_bytes: int, stop: threading.Event) -> bytes | None:
+    def read_if_there(self, names: Names, *, most_bytes: int) -> bytes | None:
         """Return a file's content, None if neither it nor anything else has its name yet. Raises TooLarge."""
         if self._missing(names):
             return None
-        return self.read(names, most_bytes=most_bytes, stop=stop)
+        return self.read(names, most_bytes=most_bytes)
 
-    def write(self, names: Names, data: bytes, *, expected: str, most_bytes: int, stop: threading.Event) -> None:
+    def write(self, names: Names, data: bytes, *, expected: str, most_bytes: int) -> None:
         """Put `data` in the place of the version `expected`, `ABSENT` for a file that is to be made.
 
-        All of it or nothing: what fails, or is stopped, leaves the file and its folders as they were. Raises Stopped.
+        All of it or nothing: what fails, or is stopped, leaves the file and its folders as they were.
         """
         made: list[tuple[Place, str]] = []
         with worded(names, "saved"), ExitStack() as held:
@@ -123,7 +126,7 @@ class Folder:
                     place = self._place_for(names[:-1], held, made)
                 else:
                     place = held.enter_context(self._place(names[:-1]))
-                put(place, names, data, expected=expected, most_bytes=most_bytes, stop=stop)
+                put(place, names, data, expected=expected, most_bytes=most_bytes, stop=self._stop)
             except BaseException:
                 for parent, name in reversed(made):
                     with contextlib.suppress(OSError):

@@ -58,7 +58,7 @@ class FolderChanger(FolderTool[C]):
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
         """See `Tool.run`."""
         try:
-            return await self._do(self._changed, arguments, context)
+            return await self._do(self._changed, arguments, context, is_change=True)
         except (FolderFault, BadArguments) as fault:
             return ToolOutcome(str(fault), is_error=True)
 
@@ -83,7 +83,7 @@ class FolderChanger(FolderTool[C]):
         if allowed.version != change.version:
             raise FolderFault(_OTHER.format(name=shown(change.names)))
         diff = unified(change.text, "/".join(change.names))
-        folder.write(change.names, change.data, expected=change.version, most_bytes=MAX_EDITED_BYTES, stop=job.stop)
+        folder.write(change.names, change.data, expected=change.version, most_bytes=MAX_EDITED_BYTES)
         job.seen.note(change.names, version_of(change.data), job.context)
         return ToolOutcome(change.done, diff=diff)
 
@@ -106,7 +106,7 @@ def path_to_change(path: str, folder: Folder, job: Job[C]) -> Names:
 
 def known_text(folder: Folder, names: Names, job: Job[C]) -> Known | None:
     """Return the file that a call changes, None if there is none. Raises FolderFault if it may not be changed."""
-    data = folder.read_if_there(names, most_bytes=MAX_EDITED_BYTES, stop=job.stop)
+    data = folder.read_if_there(names, most_bytes=MAX_EDITED_BYTES)
     if data is None:
         return None
     text = decode(data)

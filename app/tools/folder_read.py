@@ -26,7 +26,7 @@ class ReadFileTool(FolderReader[ReadFile]):
 
     def answer(self, folder: Folder, job: Job[ReadFile]) -> ToolOutcome:
         names = file_path_of(job.call.path, folder, job)
-        data = folder.read(names, most_bytes=MAX_READ_BYTES, stop=job.stop)
+        data = folder.read(names, most_bytes=MAX_READ_BYTES)
         if is_pdf(data):
             return text_outcome(_pdf_answer(data, names, job))
         found = decode(data)

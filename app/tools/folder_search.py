@@ -145,7 +145,7 @@ class _Search:
 
     def _text_of_file(self, names: Names) -> str | None:
         try:
-            data = self.folder.read(names, most_bytes=MAX_READ_BYTES, stop=self.job.stop)
+            data = self.folder.read(names, most_bytes=MAX_READ_BYTES)
         except TooLarge:
             self.passed[f"file over {_MOST_MB} MB"] += 1
             return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Generic, TypeVar
 
-from app.aio import Clock
+from app.aio import Clock, run_apart
 from app.budget.requests import TextCounter
 from app.domain.request import ToolSpec
 from app.tools.arguments import Arguments, BadArguments
@@ -21,7 +21,7 @@ from app.tools.folder_seen import Seen
 ANSWER_SECONDS: Final = 2.0
 """So long a model waits for a listing or a search, and then gets what was found by then."""
 STOP_SECONDS: Final = 5.0
-"""How long a call that is stopped waits for its thread: no longer than a disk that answers needs."""
+"""How long a change that is stopped waits for its thread: no longer than a disk that answers needs."""
 NO_FOLDER: Final = "No folder is attached to this chat. Tell the user to attach one."
 NO_ROOM: Final = "Your context window is too small for an answer here. Ask for less, or tell the user."
 
@@ -60,11 +60,16 @@ class FolderTool(Generic[C]):
         self._shared: Final = shared
 
     async def _do(
-        self, work: Callable[[Folder, Job[C]], T], arguments: Mapping[str, object], context: ToolContext
+        self,
+        work: Callable[[Folder, Job[C]], T],
+        arguments: Mapping[str, object],
+        context: ToolContext,
+        *,
+        is_change: bool = False,
     ) -> T:
         """Run `work` on a thread with the folder open. Raises FolderFault and BadArguments.
 
-        Cancelled, it tells `work` and waits until that has ended.
+        Cancelled, it tells `work`, and waits until a change has ended; what only reads may end when it likes.
         """
         call = parse(self._model, arguments)
         root = context.folder
@@ -75,10 +80,17 @@ class FolderTool(Generic[C]):
         job = Job(call, context, root, cap, self._shared.clock, self._shared.seen, stop)
 
         def run() -> T:
-            with open_folder(root) as folder:
+            with open_folder(root, stop) as folder:
                 return work(folder, job)
 
-        return await _stoppable(run, stop)
+        running = run_apart(run, name=self.spec.name)
+        try:
+            return await asyncio.shield(running)
+        except asyncio.CancelledError:
+            stop.set()
+            if is_change:
+                await asyncio.wait([running], timeout=STOP_SECONDS)
+            raise
 
 
 class FolderReader(ReadingTool, FolderTool[C]):
@@ -109,16 +121,3 @@ def file_path_of(text: str, folder: Folder, job: Job[C]) -> Names:
 def text_outcome(text: str | None) -> ToolOutcome:
     """Return a text that fits as what a call gave, or that none does."""
     return ToolOutcome(NO_ROOM, is_error=True) if text is None else ToolOutcome(text)
-
-
-async def _stoppable(work: Callable[[], T], stop: threading.Event) -> T:
-    running = asyncio.get_running_loop().run_in_executor(None, work)
-    try:
-        return await asyncio.shield(running)
-    except asyncio.CancelledError:
-        stop.set()
-        done, _ = await asyncio.wait([running], timeout=STOP_SECONDS)
-        for each in done:
-            # Looked at, so that asyncio doesn't tell of it: nobody waits for what came of it.
-            each.exception()
-        raise

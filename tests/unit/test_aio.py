@@ -3,7 +3,7 @@ import threading
 
 import pytest
 
-from app.aio import Engine, TaskSet, Throttle, run_to_end
+from app.aio import Engine, TaskSet, Throttle, run_apart, run_to_end
 
 
 def quiet(_name: str, _error: BaseException) -> None:
@@ -60,6 +60,36 @@ async def test_a_failure_of_work_run_to_its_end_is_not_hidden_by_a_cancellation(
     release.set()
     with pytest.raises(OSError, match="disk full"):
         await caller
+
+
+async def test_work_that_is_run_apart_gives_its_result_or_its_error_from_its_own_thread() -> None:
+    def fail() -> None:
+        raise ValueError("why")
+
+    assert await run_apart(lambda: threading.current_thread().name, name="apart") == "apart"
+    with pytest.raises(ValueError, match="why"):
+        await run_apart(fail, name="apart")
+
+
+def test_work_that_is_run_apart_may_outlive_its_loop() -> None:
+    begun, goes_on, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def work() -> None:
+        begun.set()
+        goes_on.wait()
+        ended.set()
+
+    async def start() -> threading.Thread:
+        run_apart(work, name="apart")
+        return next(thread for thread in threading.enumerate() if thread.name == "apart")
+
+    thread = asyncio.run(start())
+    assert begun.wait(10)
+    goes_on.set()
+    thread.join()
+
+    assert ended.is_set()
+    assert thread.daemon
 
 
 async def test_a_throttled_action_runs_once_an_interval_and_after_the_last_poke() -> None:

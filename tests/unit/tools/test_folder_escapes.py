@@ -173,8 +173,8 @@ def test_no_path_reads_or_writes_beside_the_folder(path: str, tmp_path_factory: 
             names = parse_path(path, root)
             stop = _never()
             if names:
-                Folder(place).write(names, b"x", expected="absent", most_bytes=100, stop=stop)
-                assert Folder(place).read(names, most_bytes=100, stop=stop) == b"x"
+                Folder(place, stop).write(names, b"x", expected="absent", most_bytes=100)
+                assert Folder(place, stop).read(names, most_bytes=100) == b"x"
                 (root / Path(*names)).unlink()
         except FolderFault:
             pass

@@ -1,6 +1,7 @@
 """`list_files`: what is there, in one order, page by page."""
 
 import re
+import threading
 
 import pytest
 
@@ -183,4 +184,4 @@ def test_a_near_name_is_told(desk: FolderDesk) -> None:
     place = PathPlace(desk.root)
 
     with pytest.raises(FolderFault, match=r"There is no “docs/chapter_one\.md” .* Near it: docs/chapter one\.md\."):
-        Folder(place).kind(("docs", "chapter_one.md"))
+        Folder(place, threading.Event()).kind(("docs", "chapter_one.md"))

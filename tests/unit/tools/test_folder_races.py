@@ -43,11 +43,11 @@ def swap(desk: FolderDesk, path: str, target: Path) -> Callable[[str], None]:
 
 
 def read(place: UneasyPlace | PathPlace, *names: str) -> bytes:
-    return Folder(place).read(names, most_bytes=MOST, stop=threading.Event())
+    return Folder(place, threading.Event()).read(names, most_bytes=MOST)
 
 
 def write(place: UneasyPlace | PathPlace, *names: str, expected: str, stop: threading.Event | None = None) -> None:
-    Folder(place).write(names, b"new", expected=expected, most_bytes=MOST, stop=stop or threading.Event())
+    Folder(place, stop or threading.Event()).write(names, b"new", expected=expected, most_bytes=MOST)
 
 
 def test_a_folder_swapped_for_a_link_is_not_gone_into(desk: FolderDesk, place: UneasyPlace) -> None:
@@ -195,15 +195,14 @@ def test_a_call_that_is_stopped_in_the_last_moment_leaves_nothing(desk: FolderDe
 
 def test_the_attached_folder_may_be_moved_while_it_is_held(desk: FolderDesk) -> None:
     desk.put("plan.md", "mine")
-    with open_folder(desk.root) as folder:
+    with open_folder(desk.root, threading.Event()) as folder:
         desk.root.rename(desk.base / "moved")
         desk.root.symlink_to(desk.base)
-        stop = threading.Event()
 
-        assert folder.read(("plan.md",), most_bytes=MOST, stop=stop) == b"mine"
+        assert folder.read(("plan.md",), most_bytes=MOST) == b"mine"
         with pytest.raises(FolderFault, match=r"no “secret\.txt”"):
-            folder.read(("secret.txt",), most_bytes=MOST, stop=stop)
-        folder.write(("new.md",), b"x", expected=ABSENT, most_bytes=MOST, stop=stop)
+            folder.read(("secret.txt",), most_bytes=MOST)
+        folder.write(("new.md",), b"x", expected=ABSENT, most_bytes=MOST)
 
     assert (desk.base / "moved/new.md").read_text() == "x"
     assert not (desk.base / "new.md").exists()
@@ -230,7 +229,7 @@ def test_a_folder_below_what_became_a_link_is_not_opened(desk: FolderDesk) -> No
     (desk.root / "a").rename(desk.root / "old")
     (desk.root / "a").symlink_to(desk.base / "elsewhere")
 
-    with pytest.raises(FolderFault, match="was replaced by something else"), open_folder(inner):
+    with pytest.raises(FolderFault, match="was replaced by something else"), open_folder(inner, threading.Event()):
         pass
     with pytest.raises(NotADirectoryError):
         PathPlace(inner)
@@ -254,11 +253,11 @@ def test_somebody_swaps_without_pause_and_nothing_comes_from_outside(desk: Folde
     got: set[bytes] = set()
     try:
         for number in range(300):
-            with open_folder(desk.root) as folder:
+            with open_folder(desk.root, threading.Event()) as folder:
                 try:
-                    got.add(folder.read(("docs", "plan.md"), most_bytes=MOST, stop=threading.Event()))
+                    got.add(folder.read(("docs", "plan.md"), most_bytes=MOST))
                     names = ("docs", f"{number}.md")
-                    folder.write(names, b"x", expected=ABSENT, most_bytes=MOST, stop=threading.Event())
+                    folder.write(names, b"x", expected=ABSENT, most_bytes=MOST)
                 except FolderFault:
                     continue
     finally:
@@ -329,7 +328,7 @@ def test_by_path_files_are_read_written_and_listed(desk: FolderDesk, by_path: Pa
     write(by_path, "a", "b", "new.md", expected=ABSENT)
 
     assert b"new" == desk.data("docs/plan.md") == desk.data("a/b/new.md")
-    assert [entry.name for entry in Folder(by_path).entries(()).found] == ["a", "docs"]
+    assert [entry.name for entry in Folder(by_path, threading.Event()).entries(()).found] == ["a", "docs"]
     assert desk.names() == ["a", "a/b", "a/b/new.md", "docs", "docs/plan.md"]
 
 

@@ -1,23 +1,10 @@
 """`write_file`: asks with a diff, and does exactly that or nothing."""
 
-import asyncio
 import os
-import threading
 from dataclasses import replace
 
-import pytest
-
 from app.domain.approvals import Question
-from app.tools.base import ToolOutcome
-from app.tools.folder_access import Folder
-from app.tools.folder_arguments import WriteFile
-from app.tools.folder_entries import Stopped
-from app.tools.folder_schema import WRITE_SPEC
-from app.tools.folder_seen import Seen
-from app.tools.folder_tool import FolderReader, Job, Shared
-from tests.fakes.clock import FakeClock
 from tests.unit.tools.folder_desk import FolderDesk
-from tests.unit.tools.history_chat import COUNTER
 
 
 async def test_a_new_file_is_asked_for_and_made_with_its_folders(desk: FolderDesk) -> None:
@@ -214,26 +201,3 @@ async def test_tools_tell_what_they_change(desk: FolderDesk) -> None:
         "read_file",
         "search_files",
     }
-
-
-async def test_a_cancelled_call_waits_for_its_thread_and_leaves_nothing(desk: FolderDesk) -> None:
-    begun, ended = threading.Event(), threading.Event()
-
-    class Waiting(FolderReader[WriteFile]):
-        """Works until it is stopped."""
-
-        def answer(self, folder: Folder, job: Job[WriteFile]) -> ToolOutcome:
-            begun.set()
-            job.stop.wait()
-            ended.set()
-            raise Stopped
-
-    tool = Waiting(WRITE_SPEC, WriteFile, Shared(COUNTER, FakeClock(), Seen()))
-    loop = asyncio.get_running_loop()
-    running = loop.create_task(tool.run({"path": "a", "content": "x"}, desk.context))
-    await loop.run_in_executor(None, begun.wait)
-    running.cancel()
-
-    with pytest.raises(asyncio.CancelledError):
-        await running
-    assert ended.is_set()
