@@ -44,6 +44,8 @@ def report_on(call: ToolPart) -> str:
             return f"I called `{call.name}`, and this is what came back. {quoted(call.output)}"
         case "failed" if call.output is not None:
             return f"I called `{call.name}`, but it failed. {quoted(call.output)}"
+        case "denied" if call.output is not None:
+            return f"I asked for `{call.name}`, but it was not done. {quoted(call.output)}"
         case "denied":
             return f"I asked for `{call.name}`, but there is no such tool in this chat, or it was not allowed."
         case "done" | "failed":

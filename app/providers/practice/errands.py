@@ -41,7 +41,9 @@ class Errand:
             return ""
         has_folder = any(tool in offered for tool in _FOLDER_TOOLS)
         is_for_files = missing[0] in _FOLDER_TOOLS
-        return _ATTACH if is_for_files and not has_folder else _NOT_ALLOWED.format(tool=missing[0])
+        # Memory and history are there without a folder: whoever offers nothing has a profile that grants nothing.
+        lacks_folder = is_for_files and not has_folder and bool(offered)
+        return _ATTACH if lacks_folder else _NOT_ALLOWED.format(tool=missing[0])
 
     def report(self, made: Made) -> str:
         """Return what came of the last calls."""
@@ -52,17 +54,18 @@ class Errand:
         if call.state == "done" and call.output is not None:
             size = f" Here are the first {SHOWN_CHARS} of {len(text):,} characters." if len(text) > SHOWN_CHARS else ""
             return f"{self.done}{size}\n\n{fenced(text)}"
-        if call.state == "failed" and call.output is not None:
+        if call.state in ("failed", "denied") and call.output is not None:
+            # Why it was denied stands there too: the person said no, or the profile does.
             return f"That did not work.\n\n{fenced(text)}"
         return report_on(call)
 
 
-def plan_errand(message: str) -> Errand | None:
-    """Return the errand that a message is, None if it is none."""
+def plan_errand(message: str) -> Errand | str | None:
+    """Return the errand that a message is, what to add to a command that lacks something, or None."""
     for pattern, make in _ERRANDS:
         if found := pattern.fullmatch(message):
             return make(found)
-    return None
+    return next((hint for pattern, hint in _LACKING if pattern.fullmatch(message)), None)
 
 
 def _files(found: re.Match[str]) -> Errand:
@@ -169,7 +172,10 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 _ERRANDS: Final[Sequence[tuple[re.Pattern[str], Callable[[re.Match[str]], Errand]]]] = (
-    (_compiled(r"(?:(?:list|show)\s+)?(?:(?:the|my|all)\s+)*files(?:\s+in\s+(?P<path>\S.*?))?[.!?]*"), _files),
+    (
+        _compiled(r"(?:(?:list|show)\s+)?(?:(?:the|my|all)\s+)*files(?:\s+in\s+(?P<path>\.\.?(?:/.*?)?|\S.*?))?[.!?]*"),
+        _files,
+    ),
     (_compiled(r"read\s+(?:the\s+file\s+)?(?P<files>(?:QUOTED|FILE|\S+?))[.!?]*"), _read),
     (_compiled(r"(?:find|search(?:\s+for)?)\s+(?P<text>\S.*?)\s+in\s+(?:(?:the|my|all)\s+)*files[.!?]*"), _find),
     (_compiled(r"write\s+(?P<file>FILE)\s*:[ \t]*\n?(?P<text>.+)"), _write),
@@ -178,3 +184,17 @@ _ERRANDS: Final[Sequence[tuple[re.Pattern[str], Callable[[re.Match[str]], Errand
     (_compiled(r"recall\s+(?P<text>\S.*?)[.!?]*"), _recall),
     (_compiled(r"loop(?:\s+(?P<count>[1-9]\d{0,2}))?[.!]*"), _loop),
 )
+
+_LACKING: Final[Sequence[tuple[re.Pattern[str], str]]] = tuple(
+    (_compiled(rf"(?:{pattern})[.:!?]*\s*"), hint)
+    for pattern, hint in (
+        (r"read(?:\s+(?:the\s+)?file)?", "Tell me which file: `read notes.txt`."),
+        (r"(?:find|search)(?:\s+for)?(?:\s+in\s+(?:the\s+)?files)?", "Tell me what to find: `find drawer in files`."),
+        (r"write\s+(?:FILE)", "Tell me what to write: `write notes.txt: The keys are in the drawer.`"),
+        (r"change(?:\s+in\s+(?:FILE))?", "Tell me what to change: `change drawer to cupboard in notes.txt`."),
+        ("note", "Tell me what to note: `note The keys are in the drawer.`"),
+        ("recall", "Tell me what to look for: `recall drawer`."),
+        (r"loop\s+\S+", "I call a tool up to 999 times: `loop 5`. `loop` alone goes on until Muntin stops it."),
+    )
+)
+"""Commands without what belongs behind them."""

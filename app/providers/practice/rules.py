@@ -110,8 +110,13 @@ class Rules:
             return self._fail(found["kind"] or "", after_text=found["after"] is not None)
         if found := _SLOW.fullmatch(typed):
             return self._slow(found["request"], tools, made)
-        if errand := plan_errand(typed):
-            return _on_errand(errand, tools, made)
+        match plan_errand(typed):
+            case Errand() as errand:
+                return _on_errand(errand, tools, made)
+            case str() as hint:
+                return Script(hint)
+            case None:
+                pass
         return _on_call(plan_call(asked, tools), made)
 
     def _known(self, message: str) -> Script | None:

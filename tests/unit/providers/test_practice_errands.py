@@ -37,6 +37,8 @@ def made(script: Script, output: object = "seen", state: ToolState = "done") -> 
     [
         ("files", ("list_files", {})),
         ("List the files.", ("list_files", {})),
+        ("files in ../letters.", ("list_files", {"path": "../letters"})),
+        ("files in ..", ("list_files", {"path": ".."})),
         ("show all files in letters/2026", ("list_files", {"path": "letters/2026"})),
         ("read notes.txt", ("read_file", {"path": "notes.txt"})),
         ("Read the file README", ("read_file", {"path": "README"})),
@@ -86,7 +88,7 @@ def test_a_change_reads_first(rules: Rules, message: str) -> None:
 
 @pytest.mark.parametrize(
     ("state", "expected"),
-    [("failed", "That did not work."), ("interrupted", "was interrupted"), ("denied", "was not allowed")],
+    [("failed", "That did not work."), ("interrupted", "was interrupted"), ("denied", "That did not work.")],
 )
 def test_a_change_ends_with_a_file_that_cannot_be_read(rules: Rules, state: ToolState, expected: str) -> None:
     read = rules.answer("change a to b in c.txt", tools=ALL)
@@ -149,7 +151,7 @@ def test_a_loop_calls_on_and_on(rules: Rules, message: str, count: int) -> None:
     ("message", "tools", "expected"),
     [
         ("files", ["memory", "session_history"], "Attach a folder first"),
-        ("read a.txt", [], "Attach a folder first"),
+        ("read a.txt", [], "does not let me use `read_file`"),
         ("write a.txt: x", ["read_file", "list_files"], "does not let me use `write_file`"),
         ("change a to b in c.txt", ["read_file"], "does not let me use `edit_file`"),
         ("note x", ["read_file"], "does not let me use `memory`"),
@@ -174,7 +176,35 @@ def test_without_its_tool_a_command_says_what_to_do(
         "reading",
         "notes",
         "change the theme to dark in settings",
+        "notes.txt",
     ],
 )
 def test_what_only_looks_like_a_command_is_none(rules: Rules, message: str) -> None:
     assert rules.answer(message, tools=ALL).calls == ()
+
+
+@pytest.mark.parametrize(
+    ("message", "example"),
+    [
+        ("read", "`read notes.txt`"),
+        ("Read the file.", "`read notes.txt`"),
+        ("find", "`find drawer in files`"),
+        ("search in files", "`find drawer in files`"),
+        ("write notes.txt:", "`write notes.txt: The keys"),
+        ("write notes.txt:  \n", "`write notes.txt: The keys"),
+        ("change", "`change drawer to cupboard in notes.txt`"),
+        ("change in notes.txt", "`change drawer to cupboard in notes.txt`"),
+        ("note", "`note The keys"),
+        ("Note:", "`note The keys"),
+        ("recall?", "`recall drawer`"),
+        ("loop 0", "`loop 5`"),
+        ("loop 1000", "`loop 5`"),
+        ("loop forever", "`loop 5`"),
+        ("slow note", "`note The keys"),
+    ],
+)
+def test_a_command_that_lacks_something_says_what(rules: Rules, message: str, example: str) -> None:
+    script = rules.answer(message, tools=ALL)
+
+    assert script.calls == ()
+    assert example in script.text

@@ -363,7 +363,8 @@ async def test_a_call_is_streamed_in_pieces_and_ends_the_reply(provider: Practic
         ({"found": [1]}, "done", "I called `look`, and this is what came back."),
         ("x" * 5_000, "done", "I called `look`, and this is what came back. It has 5,000 characters, beginning with:"),
         ("No such page.", "failed", "I called `look`, but it failed."),
-        ("not this one", "denied", "I asked for `look`, but there is no such tool"),
+        ("You said no.", "denied", "I asked for `look`, but it was not done. It has 12 characters:"),
+        (None, "denied", "I asked for `look`, but there is no such tool"),
         ("gone", "interrupted", "The call of `look` was interrupted"),
     ],
 )

@@ -64,7 +64,7 @@ async def test_two_files_are_read_in_one_step(program: Program, tmp_path_factory
 
 async def test_a_change_takes_several_steps(program: Program, tmp_path_factory: pytest.TempPathFactory) -> None:
     read, edit = ScriptedTool("read_file", reads=True), ScriptedTool("edit_file")
-    chat = await practising(program, read, edit)
+    chat = await practising(program, read, edit, ScriptedTool("memory"))
     await chat.say("change cold to hot in notes.txt")
     assert chat.rows()[-1].text.startswith("Attach a folder first")
     await program.manager.set_folder(chat.session, str(tmp_path_factory.mktemp("papers")))
