@@ -5,7 +5,7 @@ A message leaves the file only after its row is on disk; one whose row is there 
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Final, assert_never
 
@@ -18,14 +18,27 @@ from app.session.inputs import EditQueued, MoveQueued, RemoveQueued
 
 MAX_MESSAGES: Final = 100
 """In one queue: whoever writes more means something else."""
+CLOSED: Final = "This chat was closed in the same moment. Open it and send again."
+
+SentAmong = Callable[[Collection[str]], Awaitable[set[str]]]
+"""Returns those of some ids that rows of the chat have. Raises StorageError."""
+
+
+async def none_sent(_ids: Collection[str]) -> set[str]:
+    """Return nothing."""
+    return set()
 
 
 class MessageQueue:
     """The queue of one chat. Changes are on disk before they hold; nothing is changed if the disk refuses."""
 
-    def __init__(self, files: ChatFiles, tell: Callable[[QueueView], None]) -> None:
+    def __init__(
+        self, files: ChatFiles, tell: Callable[[QueueView], None], *, sent_among: SentAmong = none_sent
+    ) -> None:
         self._path = files.queue
         self._tell = tell
+        self._sent_among = sent_among
+        self._is_loaded = self._is_closed = False
         self._messages: tuple[QueuedMessage, ...] = ()
         self._sent: set[str] = set()
         self._taken = ""
@@ -49,9 +62,13 @@ class MessageQueue:
         """Whether a message waits for the end of the step that runs."""
         return self.goes_on and self._waiting[0].when is When.AFTER_STEP
 
-    def has(self, message_id: str) -> bool:
-        """Whether this message waits."""
-        return any(message.id == message_id for message in self._waiting)
+    def find(self, message_id: str) -> QueuedMessage | None:
+        """Return this message, None if it doesn't wait."""
+        return next((message for message in self._waiting if message.id == message_id), None)
+
+    def is_taken(self, message_id: str) -> bool:
+        """Whether this message is just being sent."""
+        return message_id == self._taken
 
     @property
     def _waiting(self) -> tuple[QueuedMessage, ...]:
@@ -59,26 +76,55 @@ class MessageQueue:
 
     # On disk
 
-    async def load(self, *, may_repair: bool) -> tuple[str, ...]:
-        """Learn what waits on disk; it waits for the person from now on. Return the ids. Raises StorageError."""
+    async def load(self, *, may_repair: bool) -> None:
+        """Learn what waits on disk; it waits for the person from now on. Raises StorageError.
+
+        With `may_repair` what was sent waits no longer: only for the lease holder.
+        """
         async with self._changing:
-            found = await run_blocking(read_sidecar, self._path, Queue, may_repair=may_repair)
-            entries = found.messages if found is not None else ()
-            self._messages = _in_order([_message_of(entry) for entry in entries])
-            self._sent.clear()
+            await self._load(may_repair=may_repair)
+
+    async def ready(self) -> None:
+        """Learn what waits if that could not be learned yet. Raises StorageError."""
+        async with self._changing:
+            await self._ready()
+
+    async def _ready(self) -> None:
+        if not self._is_loaded:
+            await self._load(may_repair=True)
+
+    async def _load(self, *, may_repair: bool) -> None:
+        found = await run_blocking(read_sidecar, self._path, Queue, may_repair=may_repair)
+        messages = _in_order([_message_of(entry) for entry in (found.messages if found is not None else ())])
+        sent = await self._sent_among([message.id for message in messages]) if may_repair and messages else set()
+        self._messages, self._sent = messages, sent
+        if self._waiting:
             self._pause, self._reason = Pause.RESTART, ""
+        self._is_loaded = True
         self._tell(self.view)
-        return tuple(message.id for message in self._messages)
+        if sent:
+            with contextlib.suppress(StorageError):
+                await self._write(self._waiting)
+
+    async def close(self) -> None:
+        """Put on disk what was not yet; nothing is written any more afterwards: others may hold the chat then."""
+        async with self._changing:
+            if self._sent:
+                with contextlib.suppress(StorageError):
+                    await self._write(self._waiting)
+            self._is_closed = True
 
     async def add(self, message: QueuedMessage) -> None:
         """Let a message wait behind those due at the same moment. Raises StorageError; it doesn't wait then."""
+        if not self._waiting:
+            # Whatever holds the queue from here on holds this message too.
+            self._pause, self._reason = None, ""
         async with self._changing:
-            if self.has(message.id):
+            await self._ready()
+            if self.find(message.id) is not None:
                 return
             if len(self._waiting) >= MAX_MESSAGES:
                 raise StorageError(f"{MAX_MESSAGES} messages are waiting already. Let some of them be sent first.")
-            if not self._waiting:
-                self._pause, self._reason = None, ""
             await self._write((*self._waiting, message))
 
     async def change(self, change: EditQueued | MoveQueued | RemoveQueued) -> QueuedMessage | None:
@@ -87,8 +133,9 @@ class MessageQueue:
         One that is just being sent can't be changed any more. Raises StorageError; nothing has changed then.
         """
         async with self._changing:
-            found = next((each for each in self._waiting if each.id == change.id and each.id != self._taken), None)
-            if found is None:
+            await self._ready()
+            found = self.find(change.id)
+            if found is None or self.is_taken(change.id):
                 return None
             at = self._waiting.index(found)
             others = [message for message in self._waiting if message is not found]
@@ -106,6 +153,8 @@ class MessageQueue:
             return found
 
     async def _write(self, messages: Sequence[QueuedMessage]) -> None:
+        if self._is_closed:
+            raise StorageError(CLOSED)
         ordered = _in_order(messages)
         entries = tuple(_entry_of(message) for message in ordered)
         await run_blocking(write_sidecar, self._path, Queue(messages=entries))
@@ -119,10 +168,7 @@ class MessageQueue:
     async def take(self, message_id: str = "") -> QueuedMessage | None:
         """Return the message to send next, or this one, which can't be changed from now on; None if none waits."""
         async with self._changing:
-            waiting = self._waiting
-            found = next((each for each in waiting if each.id == message_id), None) if message_id else None
-            if not message_id and waiting:
-                found = waiting[0]
+            found = self.find(message_id) if message_id else next(iter(self._waiting), None)
             self._taken = found.id if found is not None else ""
             return found
 
@@ -148,14 +194,19 @@ class MessageQueue:
 
     def hold(self, pause: Pause, reason: str = "") -> None:
         """Send nothing by itself until the person says so."""
-        if self._waiting and self._pause is not Pause.RESTART and (self._pause, self._reason) != (pause, reason):
+        if self._pause is not Pause.RESTART and (self._pause, self._reason) != (pause, reason):
+            # Also while nothing waits yet: a message may be on its way to the disk.
             self._pause, self._reason = pause, reason
-            self._tell(self.view)
+            self._tell_pause()
 
     def lift(self, *, whatever: bool = False) -> None:
         """Go on after a turn of the person's has ended well; with `whatever` because the person says so."""
         if self._pause is not None and (whatever or self._pause is not Pause.RESTART):
             self._pause, self._reason = None, ""
+            self._tell_pause()
+
+    def _tell_pause(self) -> None:
+        if self._waiting:
             self._tell(self.view)
 
 

@@ -4,6 +4,7 @@ See context-windows.md, 12. One task at a time; the state of a turn is entered b
 """
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Final
@@ -26,7 +27,7 @@ from app.session.inputs import (
     SwitchVersion,
     UserInput,
 )
-from app.session.queue import MessageQueue
+from app.session.queue import CLOSED, MessageQueue
 from app.session.reset import reset_context
 from app.session.state import is_cut_off
 from app.session.turn import run_turn
@@ -38,7 +39,6 @@ log = logging.getLogger(__name__)
 
 LARGE_WINDOW_CHARS: Final = 8_000_000
 """A window of more text than this is not kept in memory between turns."""
-_CLOSED: Final = "This chat was closed in the same moment. Open it and send again."
 _BUSY: Final = "A reply is still being written. Stop it, or wait for its end."
 
 
@@ -64,7 +64,9 @@ class Turns:
         self._sync = sync
         self._rested = rested
         self._running: asyncio.Task[None] | None = None
-        self._resetting: asyncio.Task[None] | None = None
+        self._arranging: asyncio.Task[None] | None = None
+        """A reset or a switch of versions that runs."""
+        self._queueing = asyncio.Lock()
         self._wanted_next = ""
         self._has_broken = False
         self._is_closed = False
@@ -72,14 +74,14 @@ class Turns:
 
     async def send(self, item: Input) -> Outcome:
         """Begin with `item`; return once it is on disk, or why it isn't."""
-        await self._wait_for_reset()
+        await self._wait_until_arranged()
         if self._is_closed:
-            return Refused(_CLOSED)
+            return Refused(CLOSED)
         if self._state.turn_state.is_active:
             return Refused(_BUSY)
         accepted = self._begin(item)
-        if isinstance(item, ResetContext):
-            self._resetting = self._running
+        if isinstance(item, ResetContext | SwitchVersion):
+            self._arranging = self._running
             # The chat is idle again before it is told: the next message may come at once.
             assert self._running is not None
             await asyncio.wait({self._running})
@@ -87,9 +89,14 @@ class Turns:
 
     async def enqueue(self, message: UserInput, when: When) -> Outcome:
         """Let a message wait while a turn runs, or others wait; send it at once otherwise."""
-        await self._wait_for_reset()
+        async with self._queueing:
+            # One after the other: they wait, or go, in the order in which they came.
+            return await self._enqueue(message, when)
+
+    async def _enqueue(self, message: UserInput, when: When) -> Outcome:
+        await self._wait_until_arranged()
         if self._is_closed:
-            return Refused(_CLOSED)
+            return Refused(CLOSED)
         if not self._state.turn_state.is_active and not self.queue.view.messages:
             return await self.send(message)
         try:
@@ -103,14 +110,18 @@ class Turns:
 
     async def change_queue(self, change: QueueChange) -> QueuedMessage | None:
         """See `SessionManager.change_queue`. Raises StorageError."""
+        await self._wait_until_arranged()
+        await self.queue.ready()
+        if self._is_closed:
+            raise StorageError(CLOSED)
         match change:
             case GoOnWithQueue():
                 self.queue.lift(whatever=True)
                 self._go_on()
                 return None
             case SendQueuedNow(id=message_id):
-                message = next((each for each in self.queue.view.messages if each.id == message_id), None)
-                if message is not None:
+                message = self.queue.find(message_id)
+                if message is not None and not self.queue.is_taken(message_id):
                     self._send_next(message_id)
                 return message
             case _:
@@ -129,11 +140,12 @@ class Turns:
         if self._running is not None:
             self._running.cancel()
             await asyncio.gather(self._running, return_exceptions=True)
+        await self.queue.close()
 
-    async def _wait_for_reset(self) -> None:
-        while self._resetting is not None:
+    async def _wait_until_arranged(self) -> None:
+        while self._arranging is not None:
             # That takes a moment, and what is said meanwhile comes behind it.
-            await asyncio.wait({self._resetting})
+            await asyncio.wait({self._arranging})
 
     def _as_queued(self, message: UserInput, when: When) -> QueuedMessage:
         meta = self._state.meta
@@ -184,7 +196,7 @@ class Turns:
     def _ended(self, accepted: "asyncio.Future[Outcome]", item: Input | None, *, is_cancelled: bool) -> None:
         if not accepted.done():
             accepted.set_result(Refused(""))
-        self._running = self._resetting = None
+        self._running = self._arranging = None
         if not isinstance(item, ResetContext | SwitchVersion):
             self._note_end(accepted.result(), is_queued=item is None, is_cancelled=is_cancelled)
         newest = (self._state.window[0].id if self._state.window else "", self._state.meta.floor_seq)
@@ -193,7 +205,7 @@ class Turns:
             self._state.window = []
             self._state.window_is_loaded = False
         wanted, self._wanted_next = self._wanted_next, ""
-        if not self._is_closed and wanted and self.queue.has(wanted):
+        if not self._is_closed and wanted and self.queue.find(wanted) is not None:
             self._begin_queued(wanted)
         elif not self._is_closed and self.queue.goes_on:
             self._begin_queued()
@@ -237,6 +249,9 @@ class Turns:
         try:
             if self._state.is_stale or self._state.unsaved is not None:
                 await self._sync()
+            with contextlib.suppress(StorageError):
+                # What waits holds nobody up: it is learned before anything joins it.
+                await self.queue.ready()
             match item:
                 case ResetContext(sets_notes_aside=sets_notes_aside):
                     await self._load_newest()

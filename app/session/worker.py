@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from app.aio import run_blocking, run_to_end
@@ -73,7 +73,9 @@ class Worker:
         self._archiver = Archiver(
             env, session, files, self._turn.store, is_busy=lambda: self._state.turn_state.is_active
         )
-        self._queue = MessageQueue(files, lambda view: env.emit(QueueChanged(session, view)))
+        self._queue = MessageQueue(
+            files, lambda view: env.emit(QueueChanged(session, view)), sent_among=self._sent_among
+        )
         self._turns = Turns(
             self._turn,
             self._queue,
@@ -115,7 +117,7 @@ class Worker:
             await run_blocking(self._files.sweep)
             try:
                 await self._sync()
-                await self._load_queue()
+                await self._queue.load(may_repair=True)
             except StorageError as error:
                 log.info("%s can't be repaired yet: %s", self.session, error)
                 self._state.meta = await run_blocking(peek_meta, self._files)
@@ -137,7 +139,7 @@ class Worker:
                 return False
             try:
                 await run_to_end(self._learn(), self._env.tasks, name=f"sync {self.session}")
-                await self._load_queue()
+                await self._queue.load(may_repair=True)
             except BaseException:
                 await run_blocking(self._files.lease.release)
                 raise
@@ -334,11 +336,8 @@ class Worker:
             await turn.save_meta()
         state.is_stale = False
 
-    async def _load_queue(self) -> None:
-        """Learn which messages wait, without those that were sent. Raises StorageError."""
-        ids = await self._queue.load(may_repair=True)
-        if ids and self._queue.forget(await run_blocking(ids_among, self._files, self.reader, ids)):
-            await self._queue.save()
+    async def _sent_among(self, ids: Collection[str]) -> set[str]:
+        return await run_blocking(ids_among, self._files, self.reader, ids)
 
     async def _versions(self) -> tuple[Versions, ...]:
         """Return the versions there are in the active window."""

@@ -1,0 +1,176 @@
+"""Messages that wait, while something else happens in the same moment. See context-windows.md, 12."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from app.domain.errors import StorageError
+from app.domain.queue import Pause, QueuedMessage, When
+from app.history.files import ChatFiles
+from app.session.inputs import (
+    Accepted,
+    EditQueued,
+    GoOnWithQueue,
+    Refused,
+    ResetContext,
+    SendQueuedNow,
+    SwitchVersion,
+    UserInput,
+)
+from app.session.queue import MessageQueue
+from tests.fakes.disk import refusing
+from tests.fakes.scripted import Hold, reply
+from tests.unit.session.conftest import Chat, Program, until
+
+
+async def held_back(program: Program, *texts: str) -> tuple[Chat, list[str]]:
+    """A chat that was stopped, in which `texts` wait; and their ids."""
+    chat = await program.new_chat()
+    hold = Hold()
+    program.provider.play([*reply("so far")[:1], hold])
+    await chat.send("first")
+    await hold.reached()
+    ids = [await chat.queue(text) for text in texts]
+    await chat.stop()
+    return chat, ids
+
+
+async def test_stop_holds_a_message_that_is_just_being_queued(tmp_path: Path) -> None:
+    queue = MessageQueue(ChatFiles(tmp_path), lambda _view: None)
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(queue.add(QueuedMessage("a", "a")))
+        await asyncio.sleep(0)
+        queue.hold(Pause.STOPPED)
+    assert (queue.view.pause, queue.goes_on) == (Pause.STOPPED, False)
+
+
+async def test_send_now_comes_behind_a_reset_that_was_asked_for_before(program: Program) -> None:
+    chat, (second,) = await held_back(program, "second")
+    # So that the reset has to read first.
+    await program.restart()
+    await program.manager.open_chat(chat.session)
+    program.provider.play(reply("ok"))
+
+    resetting = program.tasks.spawn(program.manager.send(chat.session, ResetContext()), name="reset")
+    for _ in range(6):
+        await asyncio.sleep(0)
+    await chat.change_queue(SendQueuedNow(second))
+    assert await resetting == Accepted()
+    await until(lambda: chat.texts()[-1:] == ["ok"])
+    await chat.idle()
+    assert [row.text for row in program.provider.requests[-1].rows] == ["second"]
+
+
+async def test_send_now_comes_behind_a_switch_that_was_asked_for_before(program: Program) -> None:
+    chat = await program.new_chat()
+    program.provider.play(reply("one"), reply("two"))
+    await chat.say("first")
+    await chat.regenerate(chat.rows()[-1].id)
+    (versions,) = chat.versions
+    hold = Hold()
+    program.provider.play([*reply("so far")[:1], hold])
+    await chat.send("next")
+    await hold.reached()
+    second = await chat.queue("second")
+    await chat.stop()
+    program.provider.play(reply("ok"))
+    await program.restart()
+    await program.manager.open_chat(chat.session)
+
+    switching = asyncio.create_task(program.manager.send(chat.session, SwitchVersion(versions.after, versions.ids[0])))
+    for _ in range(6):
+        await asyncio.sleep(0)
+    await chat.change_queue(SendQueuedNow(second))
+    assert await switching == Accepted()
+    await until(lambda: chat.texts()[-1:] == ["ok"])
+    await chat.idle()
+    assert [row.text for row in program.provider.requests[-1].rows] == ["first", "one", "second"]
+
+
+async def test_send_now_twice_does_not_cut_the_reply_to_the_message(program: Program) -> None:
+    chat, (second,) = await held_back(program, "second")
+    program.provider.play(reply("ok"), reply("not asked for"))
+    async with asyncio.TaskGroup() as tasks:
+        for _ in range(40):
+            tasks.create_task(chat.change_queue(SendQueuedNow(second)))
+            await asyncio.sleep(0.0002)
+    await chat.idle()
+    assert chat.texts() == ["first", "so far", "second", "ok"]
+    assert len(program.provider.requests) == 2
+
+
+async def test_what_waits_is_not_lost_if_it_could_not_be_read_at_first(program: Program) -> None:
+    chat, _ids = await held_back(program, "second")
+    await program.manager.close()
+    with refusing(chat.files.queue):
+        await program.restart()
+        opened = await program.manager.open_chat(chat.session)
+        assert opened.queue.messages == ()
+    hold = Hold()
+    program.provider.play([hold, *reply("ok")])
+    await chat.send("third")
+    await hold.reached()
+    await chat.queue("fourth")
+    assert ["second", "fourth"] == chat.waiting == chat.queued_on_disk()
+    assert chat.pause is Pause.RESTART
+    hold.release()
+    await chat.idle()
+
+
+async def test_nothing_is_queued_over_messages_that_can_not_be_read(program: Program) -> None:
+    chat, _ids = await held_back(program, "second")
+    await program.manager.close()
+    hold = Hold()
+    program.provider.play([hold, *reply("ok")])
+    with refusing(chat.files.queue):
+        await program.restart()
+        await program.manager.open_chat(chat.session)
+        await chat.send("third")
+        await hold.reached()
+        outcome = await program.manager.enqueue(chat.session, UserInput("x", "fourth"), When.AFTER_TURN)
+        assert isinstance(outcome, Refused)
+        with pytest.raises(StorageError):
+            await chat.change_queue(EditQueued("x", text="y"))
+    assert chat.queued_on_disk() == ["second"]
+    hold.release()
+    await chat.idle()
+    assert chat.texts() == ["first", "so far", "third", "ok"]
+    # The next change finds them.
+    program.provider.play(reply("ok"))
+    await chat.change_queue(GoOnWithQueue())
+    await until(lambda: "second" in chat.texts())
+    await chat.idle()
+
+
+async def test_what_was_sent_is_off_the_disk_before_others_may_hold_the_chat(tmp_path: Path) -> None:
+    files = ChatFiles(tmp_path)
+    queue = MessageQueue(files, lambda _view: None)
+    await queue.add(QueuedMessage("a", "a"))
+    await queue.add(QueuedMessage("b", "b"))
+    queue.forget({"a"})
+    await queue.close()
+
+    after = MessageQueue(files, lambda _view: None)
+    await after.load(may_repair=True)
+    assert [message.text for message in after.view.messages] == ["b"]
+    await after.add(QueuedMessage("c", "c"))
+    await queue.save()
+    with pytest.raises(StorageError, match="closed in the same moment"):
+        await queue.add(QueuedMessage("d", "d"))
+    await after.load(may_repair=True)
+    assert [message.text for message in after.view.messages] == ["b", "c"]
+
+
+async def test_messages_that_come_together_go_in_the_order_in_which_they_came(program: Program) -> None:
+    chat, ids = await held_back(program, "second")
+    program.provider.play(reply("ok"), *(reply(f"ok {number}") for number in range(20)))
+    await chat.change_queue(SendQueuedNow(ids[0]))
+    texts = [f"n {number}" for number in range(20)]
+    async with asyncio.TaskGroup() as tasks:
+        for text in texts:
+            tasks.create_task(chat.queue(text))
+            await asyncio.sleep(0.0005)
+    await until(lambda: chat.texts()[-1:] == ["ok 19"])
+    await chat.idle()
+    assert [row.text for row in chat.rows() if row.role == "user"] == ["first", "second", *texts]
