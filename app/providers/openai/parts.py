@@ -9,7 +9,7 @@ from typing import Final
 from app.domain.errors import BugError
 from app.domain.request import ModelRequest
 from app.domain.rows import MediaPart, ToolPart
-from app.domain.text import clean_text
+from app.domain.text import clean_text, is_blank
 from app.providers.base import Piece, ToolEndPiece, ToolInputPiece, ToolStartPiece
 
 Json = dict[str, object]
@@ -35,10 +35,11 @@ def arguments_of(part: ToolPart) -> str:
 
 def output_of(part: ToolPart) -> str:
     """Return what the model is told a call has given."""
-    if isinstance(part.output, str):
+    if isinstance(part.output, str) and not is_blank(part.output):
         return clean_text(part.output)
-    if part.output is not None:
+    if part.output is not None and not isinstance(part.output, str):
         return compact_json(part.output)
+    # Some servers refuse a message of nothing.
     return UNSAID.get(part.state, INTERRUPTED)
 
 

@@ -113,8 +113,9 @@ def test_calls_keep_their_order_and_their_outputs_follow() -> None:
         ("done", "(no output)"),
     ],
 )
-def test_a_call_without_output_says_how_it_ended(state: ToolState, words: str) -> None:
-    sent = items(model(call("c1", None, state)))
+@pytest.mark.parametrize("output", [None, "", " \n"])
+def test_a_call_without_output_says_how_it_ended(state: ToolState, words: str, output: object) -> None:
+    sent = items(model(call("c1", output, state)))
 
     assert isinstance(sent, list)
     assert sent[-1] == {"type": "function_call_output", "call_id": "c1", "output": words}
