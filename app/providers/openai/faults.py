@@ -1,13 +1,13 @@
 """What OpenAI's own codes mean beside the table all providers share, and which field of a request was refused."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Final
 
 from app.domain.errors import ErrorKind, ProviderError
 from app.providers.faults import fault_of_answer, fault_of_event
 from app.providers.openai.parts import Json, text_in
-from app.providers.openai.thoughts import DETAILS, TEXT_FIELDS
+from app.providers.openai.thoughts import DETAILS, TEXT_FIELDS, with_signature
 
 _KIND_OF_CODE: Final[Mapping[str, ErrorKind]] = {
     "invalid_prompt": ErrorKind.INVALID_REQUEST,
@@ -48,6 +48,11 @@ _THOUGHTS: Final = "messages[].reasoning"
 """Stands for the thoughts that go back with calls, under whatever name."""
 _NO_THOUGHTS: Final = "messages[].reasoning_content"
 """Stands for replies without thoughts, where a server wants the field in all of them: it is sent empty then."""
+_UNSIGNED: Final = "messages[].tool_calls[].extra_content"
+"""Stands for calls of other models, where a server wants all of them signed: it is told that these are not."""
+_SUMMARY: Final = "reasoning.summary"
+"""What OpenAI refuses to organisations it has not verified; how long to think is asked for all the same."""
+_SIGNATURE_WANTED: Final = re.compile(r"\bmissing an? `?thought_signature\b", re.IGNORECASE)
 _THOUGHTS_WANTED: Final = re.compile(
     r"\breasoning_content\b.*\bmust be passed back\b|\bmissing `?reasoning_content\b", re.IGNORECASE
 )
@@ -87,6 +92,8 @@ def refused_field(status: int, text: str, body: object, sent: Mapping[str, objec
             return field
     if "reasoning_effort" in sent and _CAN_NOT_THINK.search(text):
         return "reasoning_effort"
+    if text_in(error, "param") == _SUMMARY and without(dict(sent), _SUMMARY) != sent:
+        return _SUMMARY
     param = text_in(error, "param").partition(".")[0]
     if param == "stream" and text_in(error, "code") == "unsupported_value" and "stream" in sent:
         # OpenAI streams some models only to organisations it has verified, and answers others in one piece.
@@ -105,10 +112,11 @@ def without(body: Json, field: str) -> Json:
         items = body.get("input")
         kept = [item for item in items if text_in(item, "type") != "reasoning"] if isinstance(items, list) else items
         return {**body, "input": kept} if "input" in body else body
-    if field in (_THOUGHTS, _NO_THOUGHTS):
+    if (change := _CHANGES.get(field)) is not None:
         messages = body.get("messages")
-        change = _without_thoughts if field == _THOUGHTS else _with_empty_thoughts
         return {**body, "messages": list(map(change, messages))} if isinstance(messages, list) else body
+    if field == _SUMMARY:
+        return _without_summary(body)
     gone = {field, "stream_options"} if field == "stream" else {field}
     rest = {name: value for name, value in body.items() if name not in gone}
     if field == "max_tokens" and field in body:
@@ -116,8 +124,19 @@ def without(body: Json, field: str) -> Json:
     return rest
 
 
+def _without_summary(body: Json) -> Json:
+    """Return a request that asks for no summary, and still for the effort if it did."""
+    reasoning = body.get("reasoning")
+    if not isinstance(reasoning, dict) or "summary" not in reasoning:
+        return body
+    kept = {name: value for name, value in reasoning.items() if name != "summary"}
+    return {**body, "reasoning": kept} if kept else without(body, "reasoning")
+
+
 def _thoughts_refused(text: str) -> Iterator[str]:
-    if _THOUGHTS_WANTED.search(text):
+    if _SIGNATURE_WANTED.search(text):
+        yield _UNSIGNED
+    elif _THOUGHTS_WANTED.search(text):
         yield _NO_THOUGHTS
     elif _UNKNOWN_FIELD.search(text) and any(_names(text, name) for name in _THOUGHT_FIELDS):
         yield _THOUGHTS
@@ -131,6 +150,14 @@ def _with_empty_thoughts(message: Json) -> Json:
     if message.get("role") != "assistant" or not _THOUGHT_FIELDS.isdisjoint(message):
         return message
     return {**message, "reasoning_content": ""}
+
+
+_CHANGES: Final[Mapping[str, Callable[[Json], Json]]] = {
+    _THOUGHTS: _without_thoughts,
+    _NO_THOUGHTS: _with_empty_thoughts,
+    _UNSIGNED: with_signature,
+}
+"""What is done to every message, by what it is done for."""
 
 
 def _is_not_taken_back(error: object) -> bool:

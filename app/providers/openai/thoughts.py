@@ -3,7 +3,8 @@
 Servers name them as they like: DeepSeek `reasoning_content`, vLLM and LocalAI `reasoning`, OpenRouter and MiniMax
 `reasoning_details`, a list. Those that think between calls want the thoughts of a turn that made calls back under the
 same name: DeepSeek refuses the request without them. Of other turns nothing is wanted, and some refuse it.
-Gemini signs calls instead: what it puts beside a call, `extra_content`, goes back beside it.
+Gemini signs calls instead: what it puts beside a call, `extra_content`, goes back beside it. A call of another model in
+the turn that runs has none, and is refused unless it says so in Google's words for that.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,8 @@ DETAILS: Final = "reasoning_details"
 EXTRA: Final = "extra_content"
 MOST_DETAILS: Final = 1_000
 """Of one reply; a server that sends more has gone wrong."""
+_NOT_SIGNED: Final = "skip_thought_signature_validator"
+"""From Google's documentation of thought signatures."""
 _GROWING: Final = ("text", "summary", "data")
 
 
@@ -70,6 +73,15 @@ def thoughts_of(row: Row) -> Json:
         if texts:
             return {field: "\n\n".join(texts)}
     return {}
+
+
+def with_signature(message: Json) -> Json:
+    """Return a message whose calls are signed: the first of them says that it is not, if none is."""
+    calls = message.get("tool_calls")
+    if not isinstance(calls, list) or not calls or any(EXTRA in call for call in calls):
+        return message
+    first = {**calls[0], EXTRA: {"google": {"thought_signature": _NOT_SIGNED}}}
+    return {**message, "tool_calls": [first, *calls[1:]]}
 
 
 def _entries(details: object) -> list[Mapping[str, object]]:

@@ -1,10 +1,12 @@
 """The real library against the far end, in both dialects."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from app.domain.errors import ErrorKind, ProviderError
+from app.domain.models import ThinkingLevel
 from app.domain.rows import Usage
 from app.providers.base import (
     Piece,
@@ -187,7 +189,12 @@ async def test_a_server_that_takes_no_stream_options_is_asked_without(far: FarEn
     assert ["stream_options" in received.json for received in far.requests] == [True, False, False]
 
 
-async def test_an_organization_that_is_not_verified_goes_without_summaries(far: FarEnd) -> None:
+@pytest.mark.parametrize(
+    ("level", "effort"), [(None, None), (ThinkingLevel.HIGH, {"effort": "high"})], ids=["no level", "high"]
+)
+async def test_an_organization_that_is_not_verified_goes_without_summaries(
+    far: FarEnd, level: ThinkingLevel | None, effort: object
+) -> None:
     refused = {
         "error": {
             "message": "Your organization must be verified to generate reasoning summaries.",
@@ -198,11 +205,11 @@ async def test_an_organization_that_is_not_verified_goes_without_summaries(far: 
     }
     far.play(json_answer(refused, status=400), reply("A"))
 
-    assert said(await read(provider(far, "responses", reasons=True))) == "A"
+    assert said(await read(provider(far, "responses", reasons=True), replace(HELLO, level=level))) == "A"
 
     first, second = (received.json for received in far.requests)
-    assert "reasoning" not in second
-    assert first == {**second, "reasoning": {"summary": "auto"}}
+    assert second.get("reasoning") == effort
+    assert first == {**second, "reasoning": {**(second.get("reasoning") or {}), "summary": "auto"}}
 
 
 @both

@@ -148,6 +148,25 @@ async def test_a_server_that_wants_thoughts_of_all_replies_gets_empty_ones(far: 
     assert sent == [[None, "Hm."], ["", "Hm."], ["", "Hm."]]
 
 
+async def test_calls_of_another_model_say_that_they_are_not_signed_where_they_have_to_be(far: FarEnd) -> None:
+    # Gemini, in the middle of a turn that another model began.
+    words = "Function call is missing a thought_signature in functionCall parts. Function call `look`, position 2."
+    far.play(error(400, message=words), reply("Hi"), reply("Hi"))
+    signed = ToolPart(call_id="c3", name="look", input={}, state="done", output="x", replay={"extra_content": SIGNED})
+    asked = request(user("Look."), model(call("c1", "x"), call("c2", "y")), model(signed, call("c4", "z")))
+
+    async with closing(provider(far, "chat")) as far_model:
+        await ask(far_model, asked)
+        await ask(far_model, asked)
+
+    sent = [
+        [made.get("extra_content") for message in messages_of(received.json) for made in message.get("tool_calls", ())]
+        for received in far.requests
+    ]
+    said_so = {"google": {"thought_signature": "skip_thought_signature_validator"}}
+    assert sent == [[None, None, SIGNED, None], *[[said_so, None, SIGNED, None]] * 2]
+
+
 async def test_a_server_that_takes_no_thoughts_back_is_asked_without_them(far: FarEnd) -> None:
     words = "'messages.1' : property 'reasoning_content' is unsupported"
     far.play(error(400, message=words), reply("Hi"))
