@@ -198,7 +198,7 @@ def make_manager(options: Options, emit: "Emit", on_failure: OnFailure, log_: Lo
         def folder_tools() -> "Mapping[str, Tool]":
             from app.tools.folder_tools import make_folder_tools
 
-            return make_folder_tools(counter, clock)
+            return make_folder_tools(counter, clock, options.data_dir)
 
         def late(spec: "ToolSpec") -> LateTool:
             return LateTool(spec, lambda: folder_tools()[spec.name])

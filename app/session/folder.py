@@ -1,5 +1,6 @@
 """Attaching a folder to a chat: which folders may be, said in words. See docs/user-guide.md."""
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -21,14 +22,23 @@ def check_folder(text: str, *, data_folder: Path) -> str:
     if folder.parent == folder:
         raise KnownError("A whole disk can't be attached. Choose a folder on it.")
     home = _home()
-    if home is not None and (folder == home or folder in home.parents):
+    if home is not None and _is_in(home, folder):
         raise KnownError("Your home folder as a whole can't be attached. Choose a folder inside it.")
     own = data_folder.resolve()
-    if folder == own or own in folder.parents:
+    if _is_in(folder, own):
         raise KnownError("Muntin's own data folder can't be attached. Choose another one.")
-    if folder in own.parents:
+    if _is_in(own, folder):
         raise KnownError("Muntin keeps its data inside this folder, so it can't be attached. Choose another one.")
     return str(folder)
+
+
+def _is_in(inner: Path, outer: Path) -> bool:
+    """Whether `outer` is `inner` or a folder it lies in, whatever name leads there."""
+    for folder in (inner, *inner.parents):
+        with contextlib.suppress(OSError):
+            if folder == outer or folder.samefile(outer):
+                return True
+    return False
 
 
 def _resolved(path: Path) -> Path:

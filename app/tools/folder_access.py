@@ -28,6 +28,11 @@ from app.tools.folder_put import ABSENT, put
 
 _GONE: Final = "The folder of this chat is not there any more. Tell the user to attach one again."
 
+_OURS: Final = "Muntin keeps its own data there; that is never read or changed by tools."
+
+Identity = tuple[int, int]
+"""Of a folder, by whatever path: device and number."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entries:
@@ -38,8 +43,13 @@ class Entries:
 
 
 @contextmanager
-def open_folder(root: Path, stop: threading.Event) -> Iterator["Folder"]:
-    """Hold `root` open. Raises FolderFault if it is gone, or leads through a link by now. Blocks."""
+def open_folder(root: Path, stop: threading.Event, *, apart_from: Path) -> Iterator["Folder"]:
+    """Hold `root` open; the folder `apart_from` is never gone into, whatever leads there.
+
+    Raises FolderFault if `root` is gone, leads through a link by now, or lies in `apart_from`. Blocks.
+    """
+    if apart_from.resolve() in (root, *root.parents):
+        raise FolderFault(_OURS)
     try:
         place = open_root(root)
     except FileNotFoundError as error:
@@ -49,15 +59,18 @@ def open_folder(root: Path, stop: threading.Event) -> Iterator["Folder"]:
             raise FolderFault("The folder of this chat can't be opened: this account may not do that.") from error
         raise FolderFault(f"The folder of this chat was replaced by something else. {_GONE}") from error
     with closing(place):
-        yield Folder(place, stop)
+        yield Folder(place, stop, barred=_identity_at(apart_from))
 
 
 class Folder:
     """What lies below one folder. Everything raises FolderFault and, once `stop` is set, Stopped. Blocks."""
 
-    def __init__(self, root: Place, stop: threading.Event) -> None:
+    def __init__(self, root: Place, stop: threading.Event, *, barred: Identity | None = None) -> None:
+        """`barred`: a folder that is not gone into by whatever name."""
         self._root: Final = root
         self._stop: Final = stop
+        self._barred: Final = barred
+        self._check_barred(root)
 
     def entries(self, names: Names) -> Entries:
         """Return what the folder at `names` holds, by name, upper and lower case alike."""
@@ -100,7 +113,7 @@ class Folder:
                 if found is None or kind_of(found) is not EntryKind.FOLDER:
                     break
                 if len(written) < len(names):
-                    place = held.enter_context(closing(child(place, tuple(written))))
+                    place = held.enter_context(closing(self._child(place, tuple(written))))
         return (*written, *names[len(written) :])
 
     def read(self, names: Names, *, most_bytes: int) -> bytes:
@@ -145,7 +158,7 @@ class Folder:
                     check_spelling(place, names[: at + 1], is_there=False)
                     return True
                 if at < len(names) - 1:
-                    place = held.enter_context(closing(child(place, names[: at + 1])))
+                    place = held.enter_context(closing(self._child(place, names[: at + 1])))
         return False
 
     def _place_for(self, names: Names, held: ExitStack, made: list[tuple[Place, str]]) -> Place:
@@ -157,7 +170,7 @@ class Folder:
                 place.make(name)
                 made.append((place, name))
                 place.sync()
-            place = held.enter_context(closing(child(place, names[: at + 1])))
+            place = held.enter_context(closing(self._child(place, names[: at + 1])))
         return place
 
     @contextmanager
@@ -165,5 +178,31 @@ class Folder:
         with ExitStack() as held:
             place = self._root
             for at in range(len(names)):
-                place = held.enter_context(closing(child(place, names[: at + 1])))
+                place = held.enter_context(closing(self._child(place, names[: at + 1])))
             yield place
+
+    def _child(self, place: Place, names: Names) -> Place:
+        inner = child(place, names)
+        try:
+            self._check_barred(inner)
+        except FolderFault:
+            inner.close()
+            raise
+        return inner
+
+    def _check_barred(self, place: Place) -> None:
+        if self._barred is None:
+            return
+        with worded((), "opened"):
+            found = place.stat(".")
+        if (found.st_dev, found.st_ino) == self._barred:
+            raise FolderFault(_OURS)
+
+
+def _identity_at(path: Path) -> Identity | None:
+    try:
+        found = path.stat()
+    except OSError:
+        # It isn't there: nothing leads to it.
+        return None
+    return found.st_dev, found.st_ino

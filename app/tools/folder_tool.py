@@ -36,6 +36,8 @@ class Shared:
     counter: TextCounter
     clock: Clock
     seen: Seen
+    data_folder: Path
+    """Muntin's own, which no tool reaches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ class FolderTool(Generic[C]):
         job = Job(call, context, root, cap, self._shared.clock, self._shared.seen, stop)
 
         def run() -> T:
-            with open_folder(root, stop) as folder:
+            with open_folder(root, stop, apart_from=self._shared.data_folder) as folder:
                 return work(folder, job)
 
         running = run_apart(run, name=self.spec.name)

@@ -1,6 +1,7 @@
 """The tools for a chat's folder, made together: they share what the model has read."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from app.aio import Clock
 from app.budget.requests import TextCounter
@@ -14,9 +15,9 @@ from app.tools.folder_tool import Shared
 from app.tools.folder_write import WriteFileTool
 
 
-def make_folder_tools(counter: TextCounter, clock: Clock) -> Mapping[str, Tool]:
-    """Return those of one chat by name."""
-    shared = Shared(counter, clock, Seen())
+def make_folder_tools(counter: TextCounter, clock: Clock, data_folder: Path) -> Mapping[str, Tool]:
+    """Return those of one chat by name; they never reach into Muntin's own `data_folder`."""
+    shared = Shared(counter, clock, Seen(), data_folder)
     tools: tuple[Tool, ...] = (
         ListFilesTool(shared),
         ReadFileTool(shared),

@@ -70,6 +70,22 @@ def test_some_folders_are_refused_in_words(base: Path, path: str, said: str, mon
         check(base, base / path)
 
 
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("home/ME", "Your home folder as a whole"),
+        ("home/me/share/MUNTIN", "Muntin's own data folder"),
+        ("home/me/share/Muntin/Sessions", "Muntin's own data folder"),
+        ("home/me/Share", "Muntin keeps its data inside"),
+    ],
+)
+def test_another_name_of_the_same_folder_is_refused_as_well(base: Path, path: str, said: str) -> None:
+    is_same = (base / path).exists()  # Where upper and lower case are alike.
+
+    with pytest.raises(KnownError, match=said if is_same else "There is no folder"):
+        check(base, base / path)
+
+
 @pytest.mark.parametrize("text", ["work", "./work", "~/work", "a\0b", "/a\0b"])
 def test_a_path_that_is_not_whole_is_refused(base: Path, text: str) -> None:
     with pytest.raises(KnownError, match="no whole path"):

@@ -26,7 +26,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def chat(program: Program, folder: Path) -> Chat:
-    program.tools.extend(make_folder_tools(TokenCounter(), program.clock).values())
+    program.tools.extend(make_folder_tools(TokenCounter(), program.clock, program.root).values())
     made = await program.new_chat()
     await program.manager.set_folder(made.session, str(folder))
     return made

@@ -27,7 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 async def working(program: Program, folder: Path) -> Chat:
     """Open a chat with the real tools and the folder attached."""
-    program.tools = list(make_folder_tools(TokenCounter(), program.clock).values())
+    program.tools = list(make_folder_tools(TokenCounter(), program.clock, program.root).values())
     chat = await program.new_chat()
     await program.manager.set_folder(chat.session, str(folder))
     return chat

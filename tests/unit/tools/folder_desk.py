@@ -17,7 +17,7 @@ from tests.unit.tools.history_chat import COUNTER
 
 @dataclass
 class FolderDesk:
-    """The folder `root`, something secret beside it, and the tools of one chat."""
+    """The folder `root`, something secret and Muntin's `own` data beside it, and the tools of one chat."""
 
     base: Path
     clock: Clock = field(default_factory=FakeClock)
@@ -28,13 +28,15 @@ class FolderDesk:
         self.base = self.base.resolve()
         self.root = self.base / "work"
         self.root.mkdir()
+        self.own = self.base / "own data"
+        self.own.mkdir()
         self.secret = self.base / "secret.txt"
         self.secret.write_text("zanzibarquokka")
         self.restart()
 
     def restart(self) -> None:
         """Forget what was read, as a start of the program does."""
-        self.tools: Mapping[str, Tool] = make_folder_tools(COUNTER, self.clock)
+        self.tools: Mapping[str, Tool] = make_folder_tools(COUNTER, self.clock, self.own)
 
     def put(self, path: str, content: str | bytes = "") -> Path:
         file = self.root / path

@@ -193,3 +193,37 @@ def test_a_name_that_is_taken_is_one_name(name: str) -> None:
 
 def _never() -> threading.Event:
     return threading.Event()
+
+
+async def test_muntins_own_data_is_not_reached_wherever_it_lies(desk: FolderDesk) -> None:
+    desk.put("notes.txt", "mine")
+    desk.own = desk.root / "docs" / "Muntin"
+    desk.put("docs/Muntin/settings.json", "zanzibarquokka")
+    desk.put("docs/Muntin/sessions/s1/chat.jsonl", "zanzibarquokka")
+    desk.restart()
+
+    for tool, arguments in (
+        ("read_file", {}),
+        ("search_files", {"query": "quokka"}),
+        ("write_file", {"content": "x"}),
+        ("edit_file", {"old_text": "quokka", "new_text": "x"}),
+    ):
+        for path in ("docs/Muntin/settings.json", "docs/Muntin/sessions/s1/chat.jsonl"):
+            assert "Muntin keeps its own data there" in await desk.fault(tool, path=path, **arguments)
+    assert "Muntin keeps its own data there" in await desk.fault("write_file", path="docs/Muntin/new.txt", content="x")
+    assert "Muntin keeps its own data there" in await desk.fault("list_files", path="docs/Muntin")
+    assert await desk.text("list_files", recursive=True) == (
+        "docs/\ndocs/Muntin/\nnotes.txt (4 bytes)\n\nThat is all. Left out: 1 folder that can't be opened."
+    )
+    assert "Nothing found" in await desk.text("search_files", query="quokka")
+
+
+@pytest.mark.parametrize("inside", ["", "sessions"])
+async def test_muntins_own_data_is_not_reached_from_inside(desk: FolderDesk, inside: str) -> None:
+    (desk.base / "link").symlink_to(desk.base)
+    desk.put("sessions/notes.txt", "mine")
+    desk.own, desk.root = desk.base / "link/work", desk.root / inside
+    desk.restart()
+
+    assert "Muntin keeps its own data there" in await desk.fault("list_files")
+    assert "Muntin keeps its own data there" in await desk.fault("read_file", path="notes.txt")

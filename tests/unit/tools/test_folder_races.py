@@ -195,7 +195,7 @@ def test_a_call_that_is_stopped_in_the_last_moment_leaves_nothing(desk: FolderDe
 
 def test_the_attached_folder_may_be_moved_while_it_is_held(desk: FolderDesk) -> None:
     desk.put("plan.md", "mine")
-    with open_folder(desk.root, threading.Event()) as folder:
+    with open_folder(desk.root, threading.Event(), apart_from=desk.own) as folder:
         desk.root.rename(desk.base / "moved")
         desk.root.symlink_to(desk.base)
 
@@ -229,7 +229,10 @@ def test_a_folder_below_what_became_a_link_is_not_opened(desk: FolderDesk) -> No
     (desk.root / "a").rename(desk.root / "old")
     (desk.root / "a").symlink_to(desk.base / "elsewhere")
 
-    with pytest.raises(FolderFault, match="was replaced by something else"), open_folder(inner, threading.Event()):
+    with (
+        pytest.raises(FolderFault, match="was replaced by something else"),
+        open_folder(inner, threading.Event(), apart_from=desk.own),
+    ):
         pass
     with pytest.raises(NotADirectoryError):
         PathPlace(inner)
@@ -253,7 +256,7 @@ def test_somebody_swaps_without_pause_and_nothing_comes_from_outside(desk: Folde
     got: set[bytes] = set()
     try:
         for number in range(300):
-            with open_folder(desk.root, threading.Event()) as folder:
+            with open_folder(desk.root, threading.Event(), apart_from=desk.own) as folder:
                 try:
                     got.add(folder.read(("docs", "plan.md"), most_bytes=MOST))
                     names = ("docs", f"{number}.md")

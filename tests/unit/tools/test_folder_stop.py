@@ -64,7 +64,7 @@ async def test_a_change_that_is_cancelled_waits_for_its_thread_and_leaves_nothin
             ended.set()
             raise Stopped
 
-    tool = Waiting(WRITE_SPEC, WriteFile, Shared(COUNTER, FakeClock(), Seen()))
+    tool = Waiting(WRITE_SPEC, WriteFile, Shared(COUNTER, FakeClock(), Seen(), desk.own))
     loop = asyncio.get_running_loop()
     running = loop.create_task(tool.run({"path": "a", "content": "x"}, desk.context))
     await loop.run_in_executor(None, begun.wait)
