@@ -193,7 +193,7 @@ async def test_a_server_that_takes_no_stream_options_is_asked_without(far: FarEn
     ("level", "effort"), [(None, None), (ThinkingLevel.HIGH, {"effort": "high"})], ids=["no level", "high"]
 )
 async def test_an_organization_that_is_not_verified_goes_without_summaries(
-    far: FarEnd, level: ThinkingLevel | None, effort: object
+    far: FarEnd, level: ThinkingLevel | None, effort: dict[str, str] | None
 ) -> None:
     refused = {
         "error": {
@@ -209,7 +209,7 @@ async def test_an_organization_that_is_not_verified_goes_without_summaries(
 
     first, second = (received.json for received in far.requests)
     assert second.get("reasoning") == effort
-    assert first == {**second, "reasoning": {**(second.get("reasoning") or {}), "summary": "auto"}}
+    assert first == {**second, "reasoning": {**(effort or {}), "summary": "auto"}}
 
 
 @both
