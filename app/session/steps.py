@@ -45,7 +45,7 @@ async def run_steps(turn: TurnEnv, plan: TurnPlan) -> None:
                 # Stopped, or the disk refuses: finished calls keep their results, no other is ever run again.
                 await run_to_end(settle(turn, reply), turn.env.tasks, name="settle")
                 raise
-        if goes_on and number == MAX_STEPS:
+        if goes_on and number == MAX_STEPS and not turn.should_end():
             reply.ended_by = _LIMIT_REACHED
         await run_to_end(settle(turn, reply), turn.env.tasks, name="settle")
         if not goes_on or reply.ended_by is not None or turn.should_end():

@@ -19,6 +19,7 @@ from app.domain.events import (
     ToolStarted,
 )
 from app.domain.models import Abilities
+from app.domain.queue import When
 from app.domain.rows import STEP_LIMIT, Flag, Kind, Row, TextPart, ToolPart
 from app.domain.windows import SESSION_HISTORY
 from app.history.partial import PartialFile
@@ -604,6 +605,20 @@ async def test_a_turn_ends_after_a_hundred_steps_and_may_go_on(program: Program)
     await chat.idle()
     assert chat.rows()[-1].text == "at last"
     assert len(tool.asked) == MAX_STEPS
+
+
+async def test_a_message_that_waits_for_the_step_takes_the_place_of_the_limit(program: Program) -> None:
+    hold = Hold()
+    tool = ScriptedTool(script=[*itertools.repeat(ToolOutcome("seen"), MAX_STEPS - 1), hold])
+    chat = await chat_with(program, tool)
+    program.provider.play(*itertools.repeat(calls(("look", {})), MAX_STEPS), reply("ok"))
+    await chat.send("hi")
+    await hold.reached()
+    await chat.queue("and now?", When.AFTER_STEP)
+    hold.release()
+    await until(lambda: chat.rows()[-1].text == "ok")
+    await chat.idle()
+    assert [(row.text, row.flags) for row in chat.rows()[-3:]] == [("", ()), ("and now?", ()), ("ok", ())]
 
 
 # Which tools are offered
