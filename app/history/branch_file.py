@@ -7,7 +7,7 @@ import contextlib
 import os
 import re
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -139,6 +139,19 @@ class BranchFolder:
                 if page.inside is not None:
                     raise UnreadableBranch("This version of the chat is damaged.")
                 at = page.next if not page.exhausted else size
+
+    def ids_among(self, ids: Collection[str]) -> set[str]:
+        """Return those of `ids` that rows of any branch have."""
+        needles = {each: b'"id":' + encode_json(each) for each in ids}
+        found: set[str] = set()
+        try:
+            for path in self._folder.glob("*.jsonl") if needles else ():
+                with path.open("rb") as lines:
+                    for line in lines:
+                        found |= {each for each, needle in needles.items() if needle in line}
+        except OSError as error:
+            raise storage_error("The versions of this chat can't be read", error) from error
+        return found
 
     def remove(self, branch: str) -> None:
         """Remove a branch whose rows are in the chat."""

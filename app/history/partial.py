@@ -11,6 +11,7 @@ from app.disk import replace, storage_error, write_atomic
 from app.domain.errors import DuplicateRow
 from app.domain.ids import new_id
 from app.domain.rows import Flag, Row, ToolPart
+from app.history.branch_file import BranchFolder
 from app.history.codec import decode_line, encode_row
 from app.history.files import ChatFiles
 from app.history.reader import HistoryReader, Position, RowEntry, is_reset_entry
@@ -60,13 +61,13 @@ class PartialFile:
 
 
 def recover_partial(
-    partial: PartialFile, store: Store, *, session: str, last_seq: int, floor_seq: int = 0
+    partial: PartialFile, store: Store, versions: BranchFolder, *, session: str, last_seq: int, floor_seq: int = 0
 ) -> tuple[Row, ...]:
     """Turn a reply that a crash cut off into a row of history; return what was added.
 
-    One whose row is in history already or that says nothing is dropped; one of another chat, or of a turn from
-    before a manual reset, is set aside. Calls that were pending are marked interrupted and never run again. Rows up
-    to `floor_seq` count as before one. Raises StorageError.
+    One whose row is in history already, or was cut off since, or that says nothing is dropped; one of another chat, or
+    of a turn from before a manual reset, is set aside. Calls that were pending are marked interrupted and never run
+    again. Rows up to `floor_seq` count as before one. Raises StorageError.
     """
     row = partial.load()
     if row is None:
@@ -80,10 +81,10 @@ def recover_partial(
             case "above the floor":
                 partial.set_aside()
                 return ()
-            case "at the end":
+            case "at the end" if not versions.ids_among([row.id]):
                 with contextlib.suppress(DuplicateRow):
                     added = store.append([_as_history(row)], expected_last_seq=last_seq)
-            case "there":
+            case _:
                 pass
     partial.drop()
     return added

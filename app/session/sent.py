@@ -4,8 +4,7 @@ from collections.abc import Collection
 from datetime import timedelta
 from typing import Final
 
-from app.disk import storage_error
-from app.history.codec import encode_json
+from app.history.branch_file import BranchFolder
 from app.history.files import ChatFiles
 from app.history.reader import HistoryReader, Position
 from app.session.state import rows_of
@@ -20,15 +19,7 @@ def ids_among(files: ChatFiles, reader: HistoryReader, ids: Collection[str]) -> 
     Blocks; raises StorageError.
     """
     found = _ids_in_chat(reader, ids)
-    left = {each: encode_json(each) for each in ids if each not in found}
-    try:
-        for path in files.branches.glob("*.jsonl") if left else ():
-            with path.open("rb") as lines:
-                for line in lines:
-                    found |= {each for each, needle in left.items() if b'"id":' + needle in line}
-    except OSError as error:
-        raise storage_error("The versions of this chat can't be read", error) from error
-    return found
+    return found | BranchFolder(files.branches).ids_among([each for each in ids if each not in found])
 
 
 def _ids_in_chat(reader: HistoryReader, ids: Collection[str]) -> set[str]:

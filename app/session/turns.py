@@ -257,10 +257,10 @@ class Turns:
                     await self._load_newest()
                     await reset_context(self._turn, accepted, sets_notes_aside=sets_notes_aside)
                 case SwitchVersion():
-                    await self.load_window()
+                    await self._load_window()
                     await switch_version(self._turn, item, accepted)
                 case _:
-                    await self.load_window()
+                    await self._load_window()
                     await run_turn(self._turn, item, accepted)
         except DuplicateRow:
             # It was sent before: the row is there, and nothing is said twice.
@@ -283,7 +283,7 @@ class Turns:
         else:
             self._turn.env.emit(SessionBroke(self._turn.session, reason))
 
-    async def load_window(self) -> None:
+    async def _load_window(self) -> None:
         """Read the active window; not at open, a chat may be large and only be read. Raises StorageError."""
         if not self._state.window_is_loaded:
             self._state.window = await run_blocking(self._turn.window_reader.window, self._state.meta.floor_seq)

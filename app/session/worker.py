@@ -14,6 +14,7 @@ from app.domain.events import ApprovalAsked, ChatChanged, QueueChanged
 from app.domain.queue import QueuedMessage, QueueView, When
 from app.domain.rows import MediaPart, Row
 from app.domain.versions import Versions
+from app.history.branch_file import BranchFolder
 from app.history.files import ChatFiles
 from app.history.library import load_meta, peek_meta, summary_of
 from app.history.partial import recover_partial
@@ -324,6 +325,7 @@ class Worker:
                 recover_partial,
                 turn.partial,
                 turn.store,
+                BranchFolder(self._files.branches),
                 session=self.session,
                 last_seq=state.last_seq,
                 floor_seq=0 if lacks_reset else state.meta.floor_seq or 0,
@@ -343,9 +345,10 @@ class Worker:
         """Return the versions there are in the active window."""
         if self._access is not Access.WRITABLE or not self._turn.has_branches:
             return ()
+        # A window that no turn has loaded is read aside: the next turn must find it as it is then.
+        window = self._state.window if self._state.window_is_loaded else None
         with contextlib.suppress(StorageError):
-            await self._turns.load_window()
-            return await run_blocking(self._turn.branches.versions, self._state.window)
+            return await run_blocking(self._turn.branches.versions, window)
         return ()
 
     def _rest(self, newest: object) -> None:

@@ -78,7 +78,8 @@ async def test_send_now_comes_behind_a_switch_that_was_asked_for_before(program:
     await program.restart()
     await program.manager.open_chat(chat.session)
 
-    switching = asyncio.create_task(program.manager.send(chat.session, SwitchVersion(versions.after, versions.ids[0])))
+    switch = SwitchVersion(versions.after, versions.ids[0])
+    switching = program.tasks.spawn(program.manager.send(chat.session, switch), name="switch")
     for _ in range(6):
         await asyncio.sleep(0)
     await chat.change_queue(SendQueuedNow(second))

@@ -7,10 +7,11 @@ import pytest
 
 from app.domain.events import RowsCut
 from app.domain.rows import Flag
+from app.history.partial import PartialFile
 from app.session.inputs import Accepted, EditMessage, Input, Refused, Regenerate, SwitchVersion, UserInput
 from tests.fakes.disk import refusing
 from tests.fakes.scripted import Hold, ScriptedTool, calls, reply
-from tests.unit.session.conftest import Chat, Program
+from tests.unit.session.conftest import Chat, Program, until
 
 
 async def two_turns(program: Program) -> Chat:
@@ -238,3 +239,23 @@ async def test_a_chat_that_was_never_edited_has_no_versions(program: Program) ->
     opened = await program.manager.open_chat(chat.session)
     assert opened.versions == ()
     assert not chat.files.branches.exists()
+
+
+@pytest.mark.parametrize("change", ["edit", "regenerate"])
+async def test_an_unfinished_reply_that_was_cut_off_does_not_come_back(program: Program, change: str) -> None:
+    """Its file may stay behind: another program holds it open, say."""
+    chat = await program.new_chat()
+    program.provider.play([*reply("so far")[:1], Hold()], reply("instead"))
+    await chat.send("hi")
+    await until(lambda: chat.streamed() == "so far")
+    await chat.stop()
+    first, so_far = chat.rows()
+    await (chat.edit(first.id, "hi!") if change == "edit" else chat.regenerate(so_far.id))
+    before = chat.texts()
+    await program.manager.close()
+    PartialFile(chat.files).save(so_far)
+
+    await program.restart()
+    await program.manager.open_chat(chat.session)
+    assert chat.texts() == before
+    assert not chat.files.partial.exists()
