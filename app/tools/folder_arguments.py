@@ -28,7 +28,7 @@ _Text = Annotated[str, BeforeValidator(_clean)]
 _Number = Annotated[Count, within(0, _LARGEST)]
 _Ordinal = Annotated[Count, within(1, _LARGEST)]
 _Glob = Annotated[str, StringConstraints(strip_whitespace=True, max_length=MAX_GLOB_CHARS)]
-_Cursor = Annotated[str, StringConstraints(strip_whitespace=True, max_length=2 * MAX_PATH_CHARS)]
+_Cursor = Annotated[str, StringConstraints(max_length=2 * MAX_PATH_CHARS)]
 
 
 class ListFiles(Arguments):

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from app.domain.approvals import Question
 from app.tools.arguments import BadArguments
@@ -16,8 +17,10 @@ from app.tools.folder_walk import is_git
 from app.tools.text_diff import Change as TextChange
 from app.tools.text_diff import unified
 
-_NOT_ALLOWED = "The user was not asked about this change, so nothing was written. Make the same call again."
-_OTHER = "“{name}” was changed after the user was asked, so nothing was written. Read it again with read_file."
+HIDDEN: Final = "It is hidden, and programs may act on it."
+"""Added to what the person is asked about a name that begins with a dot."""
+_NOT_ALLOWED: Final = "The user was not asked about this change, so nothing was written. Make the same call again."
+_OTHER: Final = "“{name}” was changed after the user was asked, so nothing was written. Read it again with read_file."
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,9 @@ class FolderChanger(FolderTool[C]):
         if isinstance(change, NoChange):
             return None
         diff = unified(change.text, "/".join(change.names))
+        if any(name.startswith(".") for name in change.names):
+            # “Always” was said of what a person sees in their folder, not of .vscode/tasks.json.
+            return Question(f"{change.summary}. {HIDDEN}", diff=diff, version=change.version)
         return Question(change.summary, diff=diff, scope=self.spec.name, version=change.version)
 
     def _changed(self, folder: Folder, job: Job[C]) -> ToolOutcome:

@@ -15,8 +15,7 @@ from enum import Enum, auto
 from typing import Final
 
 from app.disk import storage_error
-from app.domain.file_names import name_key
-from app.tools.folder_names import FolderFault, Names, fault_of, shown
+from app.tools.folder_names import FolderFault, Names, fault_of, look_key, shown
 from app.tools.folder_places import READ, Place, is_link
 
 _CHUNK_BYTES: Final = 1 << 20
@@ -152,8 +151,11 @@ def check_spelling(place: Place, names: Names, *, is_there: bool) -> None:
 
     `is_there`: the system takes the name for an entry's, which may be one in another spelling. Raises OSError.
     """
-    name, wanted = names[-1], name_key(names[-1])
-    others = {other for other, _ in place.entries() if name_key(other) == wanted}
+    name, wanted = names[-1], look_key(names[-1])
+    others = {other for other, _ in place.entries() if look_key(other) == wanted}
+    if is_there and not others:
+        # Windows has short names besides: ENVRC~1 for .envrc.
+        raise FolderFault(f"“{shown(names)}” is a second name of something. Use the one that list_files gives.")
     # Accents may be part of a letter or stand behind it; a system that takes both for one is right.
     if is_there and any(_composed(other) == _composed(name) for other in others):
         return

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from app.domain.errors import KnownError
-from app.domain.file_names import is_device
+from app.domain.file_names import is_device, name_key
 from app.domain.text import clean_text, one_line
 
 MAX_PATH_CHARS: Final = 1_000
@@ -65,6 +65,11 @@ def fault_of(name: str) -> str:
     if is_device(name):
         return "A name is that of a device on some systems, such as con or nul."
     return ""
+
+
+def look_key(name: str) -> str:
+    """Return what names have in common that look alike or are one name on some system."""
+    return name_key("".join(char for char in name if unicodedata.category(char) != "Cf"))
 
 
 def shown(names: Names) -> str:

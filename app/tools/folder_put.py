@@ -59,7 +59,8 @@ def _mode_to_keep(place: Place, names: Names, found: os.stat_result) -> int:
 
 
 def _write_new(place: Place, name: str, data: bytes, mode: int | None) -> None:
-    descriptor = place.open(name, CREATE)
+    # Of a file that others may not read, not even a copy may be read for a moment.
+    descriptor = place.open(name, CREATE, 0o666 if mode is None else 0o600)
     try:
         write_all(descriptor, data)
         if mode is not None and hasattr(os, "fchmod"):

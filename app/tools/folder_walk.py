@@ -1,17 +1,18 @@
 """All that lies below a folder, in one order, so that a listing or a search goes on where it ended."""
 
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from app.domain.file_names import name_key
 from app.tools.folder_access import Folder
 from app.tools.folder_entries import Entry, EntryKind, order_of
-from app.tools.folder_names import MAX_DEPTH, FolderFault, Names
+from app.tools.folder_names import MAX_DEPTH, MAX_PATH_CHARS, FolderFault, Names, look_key
 from app.tools.folder_text import count_words
 
 _GIT: Final = ".git"
+_SHORT_GIT: Final = "git~1"
+_MOST_NAME_CHARS: Final = 256
+"""Of one name on any system, and the / before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,19 +73,21 @@ class Walk:
             is_on_the_way = order == from_here
             if not is_on_the_way or (self.includes_after and len(after) == 1):
                 yield Found((*names, entry.name), entry)
-            if self.is_recursive and self._goes_into(entry, len(names) + 1):
+            if self.is_recursive and self._goes_into(entry, (*names, entry.name)):
                 yield from self._below((*names, entry.name), after[1:] if is_on_the_way else ())
 
-    def _goes_into(self, entry: Entry, depth: int) -> bool:
+    def _goes_into(self, entry: Entry, names: Names) -> bool:
         if entry.kind is not EntryKind.FOLDER:
             return False
         if is_git(entry.name):
             self.has_git = True
             return False
-        self.too_deep += depth >= MAX_DEPTH
-        return depth < MAX_DEPTH
+        # What is inside must have a path that may be named.
+        is_deep = len(names) >= MAX_DEPTH or len("/".join(names)) > MAX_PATH_CHARS - _MOST_NAME_CHARS
+        self.too_deep += is_deep
+        return not is_deep
 
 
 def is_git(name: str) -> bool:
-    """Whether some system takes `name` for `.git`: older Macs pass over characters that only format."""
-    return name_key("".join(char for char in name if unicodedata.category(char) != "Cf")) == _GIT
+    """Whether some system takes `name` for `.git`: Macs pass over what only formats, Windows has short names."""
+    return look_key(name) in (_GIT, _SHORT_GIT)

@@ -1,5 +1,7 @@
 """`list_files`: what is there, in one order, page by page."""
 
+import contextlib
+import os
 import re
 import threading
 
@@ -177,6 +179,34 @@ async def test_what_is_too_deep_is_left_out_and_said(desk: FolderDesk) -> None:
 
     assert len(entries(answer)) == 40
     assert "Left out: 1 folder too deep inside others." in answer
+
+
+async def test_what_has_too_long_a_path_is_left_out_and_the_cursor_goes_on(desk: FolderDesk) -> None:
+    for names in (["d" * 249] * 3, ["d" * 249] * 2 + ["e" * 244]):
+        # In steps: systems take no path so long at once.
+        folder = os.open(desk.root, os.O_RDONLY)
+        for name in (*names, "f" * 200):
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(name, dir_fd=folder)
+            inner = os.open(name, os.O_RDONLY, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        os.close(folder)
+    desk.put("z.txt")
+
+    answers = await pages(desk, "list_files", recursive=True)
+
+    found = [line for answer in answers for line in entries(answer)]
+    assert found[-1] == "z.txt (0 bytes)"
+    assert [len(line) - 1 for line in found[:-1]] == [249, 499, 749, 744, 945]
+    assert "Left out: 2 folders too deep inside others." in answers[-1]
+
+
+async def test_a_name_that_begins_with_a_space_is_gone_on_behind(desk: FolderDesk) -> None:
+    for name in (" b.txt", "#a.txt", "b.txt"):
+        desk.put(name)
+
+    assert entries(await desk.text("list_files", cursor=" b.txt")) == ["#a.txt (0 bytes)", "b.txt (0 bytes)"]
 
 
 def test_a_near_name_is_told(desk: FolderDesk) -> None:

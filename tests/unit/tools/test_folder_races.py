@@ -1,6 +1,8 @@
 """While a call works somebody swaps, moves and replaces what it works on."""
 
+import contextlib
 import os
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -13,7 +15,7 @@ from app.domain.file_names import name_key
 from app.tools.folder_access import Folder, open_folder
 from app.tools.folder_entries import Stopped, version_of
 from app.tools.folder_names import FolderFault
-from app.tools.folder_places import PathPlace, open_root
+from app.tools.folder_places import CREATE, PathPlace, open_root
 from app.tools.folder_put import ABSENT
 from tests.unit.tools.folder_desk import FolderDesk, UneasyPlace
 
@@ -247,9 +249,14 @@ def test_somebody_swaps_without_pause_and_nothing_comes_from_outside(desk: Folde
     def swapping() -> None:
         while not done.is_set():
             (desk.root / "docs").rename(desk.root / "aside")
-            (desk.root / "docs").symlink_to(desk.base / "docs")
-            (desk.root / "docs").unlink()
-            (desk.root / "aside").rename(desk.root / "docs")
+            with contextlib.suppress(FileExistsError):
+                (desk.root / "docs").symlink_to(desk.base / "docs")
+                (desk.root / "docs").unlink()
+            while not (desk.root / "docs" / "plan.md").exists():
+                # While nothing was there, a call may have made the folder anew.
+                shutil.rmtree(desk.root / "docs", ignore_errors=True)
+                with contextlib.suppress(OSError):
+                    (desk.root / "aside").rename(desk.root / "docs")
 
     swapper = threading.Thread(target=swapping)
     swapper.start()
@@ -303,6 +310,47 @@ def test_a_file_under_another_spelling_is_read_but_not_replaced(desk: FolderDesk
         write(place, "plan.md", expected=version_of(b"mine"))
     place.close()
     assert desk.names() == ["Plan.md"]
+
+
+def test_a_file_is_not_replaced_by_a_short_name(desk: FolderDesk) -> None:
+    desk.put(".envrc", "mine")
+
+    class ShortNames(PathPlace):
+        """Knows a second name, as Windows does, that no listing shows."""
+
+        def stat(self, name: str) -> os.stat_result:
+            return super().stat(".envrc" if name == "ENVRC~1" else name)
+
+        def open(self, name: str, flags: int, mode: int = 0o666) -> int:
+            return super().open(".envrc" if name == "ENVRC~1" else name, flags, mode)
+
+    place = ShortNames(desk.root)
+
+    assert read(place, "ENVRC~1") == b"mine"
+    with pytest.raises(FolderFault, match="a second name of something"):
+        write(place, "ENVRC~1", expected=version_of(b"mine"))
+    assert desk.names() == [".envrc"]
+
+
+def test_nobody_else_may_read_a_private_file_while_it_is_replaced(desk: FolderDesk, place: UneasyPlace) -> None:
+    desk.data("docs/plan.md")
+    (desk.root / "docs/plan.md").chmod(0o600)
+    seen: list[int] = []
+
+    class Watched(UneasyPlace):
+        """Looks at what was made at once."""
+
+        def open(self, name: str, flags: int, mode: int = 0o666) -> int:
+            descriptor = super().open(name, flags, mode)
+            seen.append(os.fstat(descriptor).st_mode & 0o077 if flags == CREATE else 0)
+            return descriptor
+
+    watched = Watched(place.real)
+
+    write(watched, "docs", "plan.md", expected=version_of(b"mine"))
+
+    assert desk.data("docs/plan.md") == b"new"
+    assert set(seen) == {0}
 
 
 def test_a_file_whose_accents_are_written_otherwise_is_the_same_there(desk: FolderDesk) -> None:

@@ -3,6 +3,8 @@
 import os
 from dataclasses import replace
 
+import pytest
+
 from app.domain.approvals import Question
 from tests.unit.tools.folder_desk import FolderDesk
 
@@ -190,9 +192,33 @@ async def test_what_is_inside_git_is_not_changed(desk: FolderDesk) -> None:
     desk.put(".git/config", "x")
     await desk.text("read_file", path=".git/config")
 
-    for path in (".git/config", ".git/hooks/pre-commit", "sub/.GIT/x", ".g\u200cit/x", ".git"):
+    for path in (".git/config", ".git/hooks/pre-commit", "sub/.GIT/x", ".g\u200cit/x", "Git~1/config", ".git"):
         assert "inside .git" in await desk.fault("write_file", path=path, content="x")
     assert "Created" in await desk.text("write_file", path=".gitignore", content="*.pyc\n")
+
+
+@pytest.mark.parametrize("path", [".envrc", ".vscode/tasks.json", "docs/.hidden/x.md"])
+async def test_always_does_not_hold_for_what_is_hidden(desk: FolderDesk, path: str) -> None:
+    made = await desk.asked("write_file", path=path, content="one\n")
+    await desk.text("write_file", path=path, content="one\n")
+    changed = await desk.asked("edit_file", path=path, old_text="one", new_text="two")
+
+    assert made is not None
+    assert changed is not None
+    assert made.summary == f"Create {path} (1 line). It is hidden, and programs may act on it."
+    assert changed.summary.endswith("It is hidden, and programs may act on it.")
+    assert made.scope == changed.scope == ""
+    seen = await desk.asked("write_file", path="docs/x.md", content="one\n")
+    assert seen is not None
+    assert seen.scope == "write_file"
+
+
+async def test_a_new_file_that_looks_like_another_is_refused(desk: FolderDesk) -> None:
+    desk.put("plan.md", "mine")
+
+    for path in ("pl\u200ban.md", "plan\u00ad.md", "PLAN\u200d.md"):
+        assert "differs only in how it is written" in await desk.fault("write_file", path=path, content="x")
+    assert desk.names() == ["plan.md"]
 
 
 async def test_tools_tell_what_they_change(desk: FolderDesk) -> None:
