@@ -168,8 +168,11 @@ class Branches:
             return branch, self._store.replace_tail(tail.changes, lines, last_seq=last_seq)
         except StorageError:
             with contextlib.suppress(OSError, StorageError):
-                # The error may have come behind the step itself: then the rows are nowhere else.
-                if branch and _is_same_file(before, Stamp.of(self._files.chat)):
+                now = Stamp.of(self._files.chat)
+                if _is_another_file(before, now):
+                    # It came behind the step itself: that has happened, and the rows are nowhere else.
+                    return branch, last_seq
+                if branch and now is not None:
                     self._folder.remove(branch)
             raise
 
@@ -243,5 +246,5 @@ def _last_seq(rows: Sequence[Row], otherwise: int) -> int:
     return max((row.seq for row in rows if row.seq), default=otherwise)
 
 
-def _is_same_file(one: Stamp | None, other: Stamp | None) -> bool:
-    return one is not None and other is not None and (one.device, one.inode) == (other.device, other.inode)
+def _is_another_file(before: Stamp | None, now: Stamp | None) -> bool:
+    return before is not None and now is not None and (before.device, before.inode) != (now.device, now.inode)

@@ -1,6 +1,9 @@
 """Edit and resend, ask again, and going back: what is cut off is kept. See context-windows.md, 3."""
 
+import errno
 import json
+import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -239,6 +242,29 @@ async def test_a_chat_that_was_never_edited_has_no_versions(program: Program) ->
     opened = await program.manager.open_chat(chat.session)
     assert opened.versions == ()
     assert not chat.files.branches.exists()
+
+
+async def test_an_edit_that_the_disk_took_is_told_though_it_failed_behind_it(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat = await two_turns(program)
+    third = chat.rows()[2]
+    program.provider.play(reply("two!"))
+    inode, sync = chat.files.chat.stat().st_ino, os.fsync
+
+    def fail_behind_the_step(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode) and chat.files.chat.stat().st_ino != inode:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        sync(descriptor)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fail_behind_the_step)
+        assert await chat.edit(third.id, "b!") == Accepted()
+    assert chat.texts() == ["a", "one", "b!", "two!"]
+    assert [event.after for event in chat.events(RowsCut)] == [chat.rows()[1].id]
+    (versions,) = chat.versions
+    assert await chat.switch(versions.after, versions.ids[0]) == Accepted()
+    assert chat.texts() == ["a", "one", "b", "two"]
 
 
 @pytest.mark.parametrize("change", ["edit", "regenerate"])
