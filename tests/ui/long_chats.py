@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+from app.domain.errors import HistoryChanged
 from app.domain.rows import Flag, RequestInfo, Row, TextPart, ToolPart
 from app.history.codec import encode_row
 from app.history.files import ChatFiles
@@ -80,8 +81,13 @@ class LongChat:
         self.desk.until(lambda: row_id(number) in on_screen(self.desk))
 
     def rows(self) -> list[Row]:
-        entries = HistoryReader(ChatFiles(self.files.folder)).entries_forward()
-        return [entry.row for entry in entries if isinstance(entry, RowEntry)]
+        while True:
+            try:
+                entries = HistoryReader(ChatFiles(self.files.folder)).entries_forward()
+                return [entry.row for entry in entries if isinstance(entry, RowEntry)]
+            except HistoryChanged:
+                # It was just rewritten.
+                continue
 
 
 def row_id(number: int) -> str:

@@ -430,6 +430,7 @@ class ChatController(QObject):
                 self._unsaved = None
             if row.id == self._sent.id:
                 self._clear_sent(self._sent)
+        self.messages.editor.note_rows(rows)
         if self.pager.reaches_end:
             self._show_below(rows)
             has_stepped = self.messages.take_step(rows)

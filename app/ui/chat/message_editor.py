@@ -13,7 +13,7 @@ from app.ui.chat.composer_editing import Edited
 from app.ui.chat.composer_loan import joined
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from app.domain.ids import NewId
     from app.domain.rows import Row
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 @dataclass(slots=True)
 class _Edit:
     row_id: str
-    is_sending: bool = False
+    sent: str = ""
+    """Id of the message that is on its way to take the place of it."""
 
 
 class MessageEditor(QObject):
@@ -82,7 +83,7 @@ class MessageEditor(QObject):
     @Slot()
     def cancel(self) -> None:
         """Leave the message as it was."""
-        if self._edit is not None and not self._edit.is_sending:
+        if self._edit is not None and not self._edit.sent:
             self._end()
 
     def put_away(self) -> None:
@@ -93,7 +94,7 @@ class MessageEditor(QObject):
         is_changed, content = self._loan.is_changed, self._loan.content
         late = joined(self._loan.kept, content)
         self._end()
-        if is_changed and not edit.is_sending and (content.attachments or not is_blank(content.text)):
+        if is_changed and not edit.sent and (content.attachments or not is_blank(content.text)):
             self._loan.put(self._session, self._model, late)
 
     def show_fading(self) -> None:
@@ -103,15 +104,20 @@ class MessageEditor(QObject):
     @Slot(str)
     def _send(self, text: str) -> None:
         edit = self._edit
-        if edit is None or edit.is_sending:
+        if edit is None or edit.sent:
             return
-        edit.is_sending = True
         message = UserInput(self._new_id(), text, self._loan.content.attachments)
+        edit.sent = message.id
         self._ask(EditMessage(edit.row_id, message), lambda *, is_done: self._sent(edit, is_done=is_done))
 
     def _sent(self, edit: _Edit, *, is_done: bool) -> None:
-        edit.is_sending = False
+        edit.sent = ""
         if is_done and self._edit is edit:
+            self._end()
+
+    def note_rows(self, rows: Sequence[Row]) -> None:
+        """A message is on disk: it may be the changed one."""
+        if self._edit is not None and any(row.id == self._edit.sent for row in rows):
             self._end()
 
     def _end(self) -> None:

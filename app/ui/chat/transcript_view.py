@@ -393,6 +393,8 @@ class TranscriptView(TranscriptCanvas):
         if placed is not None:
             self._add_message(menu, self.model.last_step(placed.node))
         if self.model.nodes:
+            if any(action.isSeparator() for action in menu.actions()):
+                menu.addSeparator()
             menu.addAction(self.tr("Select all"), self.select_all)
         return menu
 
