@@ -6,7 +6,7 @@ import contextlib
 import io
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -52,15 +52,17 @@ def read_pdf(data: bytes) -> PdfText:
         return _read(document)
 
 
-def read_pages(data: bytes, *, first: int, most_chars: int) -> PdfPages:
+def read_pages(data: bytes, *, first: int, most_chars: int, most_pages: int, go_on: Callable[[], None]) -> PdfPages:
     """Return the texts of pages from number `first` on until they are more than `most_chars` together.
 
-    Raises KnownError if it is broken or locked by a password. Blocks.
+    `go_on` is asked before each page and raises what ends it all. Raises KnownError if the file is broken or locked by
+    a password. Blocks.
     """
     with _opened(data) as document:
         total = len(document)
         texts: list[str] = []
-        for number in range(first - 1, total):
+        for number in range(first - 1, min(total, first - 1 + most_pages)):
+            go_on()
             texts.append(_page_text(document, number))
             most_chars -= len(texts[-1])
             if most_chars < 0:

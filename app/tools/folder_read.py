@@ -15,6 +15,8 @@ from app.tools.folder_schema import MAX_READ_BYTES, MOST_LINES, READ_SPEC
 from app.tools.folder_text import UTF_8, Lines, decode, is_pdf, lines_of
 from app.tools.folder_tool import FolderReader, Job, Shared, file_path_of, text_outcome
 
+MOST_PAGES: Final = 100
+"""Of a PDF file that are looked at for one answer: scans have thousands without a word."""
 _BINARY: Final = "“{name}” is no text and no PDF file, so it can't be read here."
 
 
@@ -115,7 +117,13 @@ def _pdf_answer(data: bytes, names: Names, job: Job[ReadFile]) -> str | None:
 
     call, title = job.call, shown(names)
     try:
-        pages = read_pages(data, first=call.page, most_chars=job.cap.max_bytes)
+        pages = read_pages(
+            data,
+            first=call.page,
+            most_chars=job.cap.max_bytes,
+            most_pages=MOST_PAGES,
+            go_on=lambda: check_stop(job.stop),
+        )
     except KnownError as error:
         raise FolderFault(f"“{title}” can't be read. {error}") from error
     check_stop(job.stop)

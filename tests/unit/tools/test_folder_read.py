@@ -1,13 +1,16 @@
 """`read_file`: lines that fit, how to go on, and texts however they are written."""
 
 import re
+import threading
 from dataclasses import replace
 
 import pytest
 
+from app.pdf import read_pages
 from app.tools.cap import Cap
 from app.tools.folder_arguments import ReadFile
-from app.tools.folder_read import Stretch
+from app.tools.folder_entries import Stopped, check_stop
+from app.tools.folder_read import MOST_PAGES, Stretch
 from app.tools.folder_text import Lines, Span, decode
 from tests.fakes.pdf import make_pdf
 from tests.unit.tools.folder_desk import FolderDesk
@@ -171,6 +174,23 @@ def test_a_page_too_long_for_an_answer_goes_on_inside_of_it(desk: FolderDesk) ->
     assert set(going_on(some)) == {"page", "start_line"}
     assert part.startswith("wide.pdf, page 2 of 2: line 1 of 20, characters 0 to ")
     assert set(going_on(part)) == {"page", "start_line", "start_char"}
+
+
+async def test_a_thousand_pages_without_text_are_read_in_stretches_and_may_be_stopped(desk: FolderDesk) -> None:
+    desk.put("scan.pdf", make_pdf(*[""] * 1_000, "the end"))
+
+    first = await desk.text("read_file", path="scan.pdf")
+    last = await desk.text("read_file", path="scan.pdf", page=1_001)
+
+    assert first.startswith(f"scan.pdf: pages 1 to {MOST_PAGES} of 1001. They hold no text")
+    assert f"Go on with page={MOST_PAGES + 1}." in first
+    assert last == "scan.pdf: page 1001 of 1001.\n\n[page 1001]\nthe end"
+    stop = threading.Event()
+    pages = read_pages(desk.data("scan.pdf"), first=990, most_chars=9, most_pages=99, go_on=lambda: check_stop(stop))
+    assert pages.texts == ("",) * 11 + ("the end",)
+    stop.set()
+    with pytest.raises(Stopped):
+        read_pages(desk.data("scan.pdf"), first=1, most_chars=9, most_pages=9, go_on=lambda: check_stop(stop))
 
 
 async def test_pdf_files_without_text_or_with_a_lock_say_so(desk: FolderDesk) -> None:
