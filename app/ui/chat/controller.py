@@ -35,7 +35,7 @@ from app.domain.events import (
 )
 from app.domain.ids import NewId
 from app.domain.text import is_blank
-from app.session.inputs import Input, Refused, ResetContext, ResumeTurn, UserInput
+from app.session.inputs import DraftContent, Input, Refused, ResetContext, ResumeTurn, UserInput
 from app.ui.bridge import Bridge
 from app.ui.chat.approvals import Approvals
 from app.ui.chat.attachments import AttachmentKeeper
@@ -160,6 +160,7 @@ class ChatController(QObject):
             parent=self,
         )
         self.messages.failed.connect(self.failed)
+        self.messages.editor.late.connect(self._keep_late)
         page.action_triggered.connect(self._act)
         page.banner.button_pressed.connect(self._press_banner)
 
@@ -670,6 +671,9 @@ class ChatController(QObject):
             self._show_again(session)
 
     def _show_again(self, session: str) -> None:
+        if self.messages.editor.row_id and self._loan.is_changed:
+            # What is shown again may not have the message any more that this was to be.
+            self._typed_before = self._loan.content.text
         self._drafts.watch("", "")
         self._asked_for = ""
         self.open(session)
@@ -723,6 +727,16 @@ class ChatController(QObject):
         if (sent.text or sent.attachments) and has_text and has_files:
             self._drafts.clear(sent)
             self._page.composer.set_busy(on=not self._is_current)
+
+    @Slot(str, object)
+    def _keep_late(self, session: str, content: DraftContent) -> None:
+        self._tasks.spawn(self._keep_late_change(session, content), name="keep a change that was refused")
+
+    async def _keep_late_change(self, session: str, content: DraftContent) -> None:
+        try:
+            await self._bridge.save_draft(session, content)
+        except KnownError as error:
+            self.failed.emit(str(error))
 
     @Slot(str, str)
     def _draft_failed(self, session: str, reason: str) -> None:

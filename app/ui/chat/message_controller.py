@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.domain.errors import KnownError
 from app.session.inputs import Refused, Regenerate, SwitchVersion
 from app.ui.chat.deeds import Deed, Offer, VersionMark
-from app.ui.chat.message_editor import MessageEditor
+from app.ui.chat.message_editor import MessageEditor, is_too_long
 from app.ui.chat.message_window import MessageWindow
+from app.ui.chat.quotation import quotation_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from app.ui.chat.composer_loan import ComposerLoan
     from app.ui.chat.page import ChatPage
     from app.ui.chat.pager import StretchPager
-
-MOST_QUOTED_CHARS: Final = 10_000
-"""A longer quotation would be a file rather than a message."""
 
 
 @dataclass(slots=True)
@@ -284,7 +282,11 @@ class MessageController(QObject):
 
     def _edit(self, row_id: str) -> None:
         row = self._pager.loaded.row(row_id)
-        if row is not None:
+        if row is not None and is_too_long(row):
+            self._page.composer.set_hint(
+                self.tr("This message is too long to be changed here. Copy it, and send it as a file."), is_error=True
+            )
+        elif row is not None:
             self.editor.begin(row)
 
     @Slot()
@@ -327,9 +329,7 @@ class MessageController(QObject):
             self._is_branching = False
 
     def _quote(self, text: str) -> None:
-        from app.ui.history.commands import quotation
-
-        self.quoted.emit(quotation(text[:MOST_QUOTED_CHARS], is_cut=len(text) > MOST_QUOTED_CHARS))
+        self.quoted.emit(quotation_of(text))
 
     async def _show_raw(self, session: str, row_id: str) -> None:
         from app.ui.chat.raw_entry import RawEntry
@@ -365,11 +365,11 @@ class MessageController(QObject):
             outcome = await self._bridge.send(session, item)
         except KnownError as error:
             outcome = Refused(str(error))
+        if then is not None:
+            then(is_done=not isinstance(outcome, Refused))
         if session != self._session:
             return
         composer = self._page.composer
         composer.set_busy(on=False)
-        if then is not None:
-            then(is_done=not isinstance(outcome, Refused))
         if isinstance(outcome, Refused):
             composer.set_hint(outcome.reason, is_error=bool(outcome.reason))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
 from app.domain.text import is_blank
 from app.session.inputs import DraftContent, EditMessage, UserInput
+from app.ui.chat.attachments import MAX_INSERT_CHARS, MAX_INSERT_LINE_CHARS
 from app.ui.chat.composer_editing import Edited
 from app.ui.chat.composer_loan import joined
 
@@ -30,6 +31,9 @@ class _Edit:
 
 class MessageEditor(QObject):
     """Borrows the composer for one message at a time; what follows that message is faded meanwhile."""
+
+    late = Signal(str, object)
+    """A chat that was left while a change of it was refused, and the `DraftContent` that keeps it."""
 
     def __init__(
         self, page: ChatPage, loan: ComposerLoan, ask: Callable[..., None], *, new_id: NewId, parent: QObject
@@ -108,12 +112,17 @@ class MessageEditor(QObject):
             return
         message = UserInput(self._new_id(), text, self._loan.content.attachments)
         edit.sent = message.id
-        self._ask(EditMessage(edit.row_id, message), lambda *, is_done: self._sent(edit, is_done=is_done))
+        session, late = self._session, joined(self._loan.kept, self._loan.content)
 
-    def _sent(self, edit: _Edit, *, is_done: bool) -> None:
-        edit.sent = ""
-        if is_done and self._edit is edit:
-            self._end()
+        def done(*, is_done: bool) -> None:
+            if self._edit is edit:
+                edit.sent = ""
+                if is_done:
+                    self._end()
+            elif not is_done:
+                self.late.emit(session, late)
+
+        self._ask(EditMessage(edit.row_id, message), done)
 
     def note_rows(self, rows: Sequence[Row]) -> None:
         """A message is on disk: it may be the changed one."""
@@ -125,3 +134,13 @@ class MessageEditor(QObject):
         self._edit = None
         self._loan.give_back(self._session, self._model)
         self._page.transcript.fade_behind(None)
+
+
+def is_too_long(row: Row) -> bool:
+    """Whether a message is longer than what may be typed: the field would take too long, or has not all of it here."""
+    from app.domain.rows import TextPart
+
+    is_apart = any(isinstance(part, TextPart) and part.blob is not None for part in row.parts)
+    if is_apart or len(row.text) > MAX_INSERT_CHARS:
+        return True
+    return len(row.text) > MAX_INSERT_LINE_CHARS and max(map(len, row.text.split("\n"))) > MAX_INSERT_LINE_CHARS

@@ -13,6 +13,7 @@ from app.aio import TaskSet
 from app.domain.errors import KnownError, StaleItem
 from app.domain.windows import Filters, HistoryItem, WindowInfo
 from app.ui.bridge import Bridge
+from app.ui.chat.quotation import MOST_QUOTED_CHARS, quotation, quotation_of
 from app.ui.history.reading import lasting_ref
 from app.ui.history.wording import file_name, number_text
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 MOST_COPIED_CHARS: Final = 2_000_000
 """A longer text is copied up to here, and that is said."""
-MOST_QUOTED_CHARS: Final = 10_000
-"""A longer quotation would be a file rather than a message."""
 _READ_CHARS: Final = 200_000
 _LONG_EXPORT_BYTES: Final = 5_000_000
 """Writing more than this takes longer than people wait without a word."""
@@ -58,7 +57,7 @@ class HistoryCommands(QObject):
 
     def quote_text(self, text: str) -> None:
         """Put a text into the composer as a quotation."""
-        self.quoted.emit(quotation(text[:MOST_QUOTED_CHARS], is_cut=len(text) > MOST_QUOTED_CHARS))
+        self.quoted.emit(quotation_of(text))
 
     async def _copy(self, session: str, item: HistoryItem) -> None:
         text, total = await self._read(session, item, MOST_COPIED_CHARS)
@@ -187,11 +186,3 @@ class HistoryCommands(QObject):
             many = self.tr("{count} could not be read; the file says which.").format(count=number_text(left_out))
             words += " " + (self.tr("One could not be read; the file says which.") if left_out == 1 else many)
         return words
-
-
-def quotation(text: str, *, is_cut: bool = False) -> str:
-    """Return a text as a quotation in Markdown, with a blank line for what is said to it."""
-    if is_cut:
-        text += " …"
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n").split("\n")
-    return "\n".join(f"> {line}".rstrip() for line in lines) + "\n\n"

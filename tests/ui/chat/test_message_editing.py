@@ -10,6 +10,7 @@ from tests.fakes.disk import refusing
 from tests.fakes.scripted import Hold, reply
 from tests.ui.chat.messages import click, is_editing, marked, messages, settled, texts, view
 from tests.ui.conftest import Desk
+from tests.ui.long_chats import LongChat, row_id
 
 
 def two_turns(desk: Desk) -> None:
@@ -212,3 +213,11 @@ def test_a_fresh_start_while_a_message_is_changed_keeps_the_text(desk: Desk) -> 
     desk.until(lambda: composer._hint.property("isError") is True)
     assert "newest context window" in composer._hint.text()
     assert draft(desk) == "b and more"
+
+
+def test_a_message_that_is_too_long_for_the_field_is_not_changed_there(desk: Desk) -> None:
+    chat = LongChat(desk, 2, lambda number: "word " * 20_000 if number == 0 else "Long.")
+    chat.open()
+    click(desk, row_id(0), Deed.EDIT)
+    assert not is_editing(desk)
+    assert "too long to be changed here" in desk.window.page.composer._hint.text()
