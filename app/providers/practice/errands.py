@@ -102,18 +102,24 @@ def _change(found: re.Match[str]) -> Errand:
 
 def _note(found: re.Match[str]) -> Errand:
     line = f"- {' '.join(found['text'].split())}"
+    # The folder first: a look at notes that aren't there yet fails, and nobody did anything wrong.
+    look = _call(MEMORY, command="view", path=_NOTES_FOLDER)
+    read = _call(MEMORY, command="view", path=NOTES_PATH)
 
     def steps(made: Made) -> tuple[PlannedCall, ...]:
         if not made:
-            return (_call(MEMORY, command="view", path=NOTES_PATH),)
-        seen = made[0][-1]
-        if len(made) > 1 or seen.state not in ("done", "failed"):
+            return (look,)
+        if len(made) > 2 or not _went_well(made):
             return ()
-        if seen.state == "failed":
-            # There are no notes yet.
-            return (_call(MEMORY, command="create", path=NOTES_PATH, file_text=f"{line}\n"),)
-        last = _last_line(seen.output)
-        return (_call(MEMORY, command="insert", path=NOTES_PATH, insert_line=last, insert_text=line),)
+        seen = made[-1][-1]
+        if len(made) == 2:
+            if seen.input != read.input:
+                return ()
+            last = _last_line(seen.output)
+            return (_call(MEMORY, command="insert", path=NOTES_PATH, insert_line=last, insert_text=line),)
+        if NOTES_PATH in text_of(seen.output).split():
+            return (read,)
+        return (_call(MEMORY, command="create", path=NOTES_PATH, file_text=f"{line}\n"),)
 
     return Errand((MEMORY,), steps, "I have made a note of it.")
 

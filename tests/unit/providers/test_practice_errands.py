@@ -107,8 +107,10 @@ def test_a_long_result_is_told_to_be_long(rules: Rules) -> None:
     assert "Here are the first 400 of 5,000 characters." in end.text
 
 
+LOOK = ("memory", {"command": "view", "path": "/memories/workspace"})
 VIEW = ("memory", {"command": "view", "path": NOTES_PATH})
 CREATE = ("memory", {"command": "create", "path": NOTES_PATH, "file_text": "- Buy milk!\n"})
+THERE = f"Memories in the memory of this chat: 1.\n12 bytes\t{NOTES_PATH}"
 
 
 def insert(line: int) -> Step:
@@ -119,21 +121,49 @@ def insert(line: int) -> Step:
 
 
 @pytest.mark.parametrize(
-    ("output", "state", "expected"),
+    "output",
     [
-        ("There is nothing.", "failed", CREATE),
-        ("/memories/workspace/context-notes.md is empty.", "done", insert(0)),
-        ("notes.md, lines 1 to 2 of 2:\n     1\t- Bread\n     2\t12\tpears", "done", insert(2)),
+        "There is nothing in the memory of this chat yet.",
+        "Memories in the memory of this chat: 1.\n12 bytes\t/memories/workspace/plan.md",
+        f"Memories in the memory of this chat: 1.\n12 bytes\t{NOTES_PATH}.old",
     ],
 )
-def test_a_note_goes_behind_those_there_are(rules: Rules, output: str, state: ToolState, expected: Step) -> None:
-    view = rules.answer("note Buy milk!", tools=ALL)
-    write = rules.answer("note Buy milk!", tools=ALL, made=[made(view, output, state)])
-    end = rules.answer("note Buy milk!", tools=ALL, made=[made(view, output, state), made(write)])
+def test_the_first_note_is_made_without_a_look_that_fails(rules: Rules, output: str) -> None:
+    look = rules.answer("note Buy milk!", tools=ALL)
+    write = rules.answer("note Buy milk!", tools=ALL, made=[made(look, output)])
+    end = rules.answer("note Buy milk!", tools=ALL, made=[made(look, output), made(write)])
+
+    assert steps(look) == [LOOK]
+    assert steps(write) == [CREATE]
+    assert end.text.startswith("I have made a note of it.")
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        ("/memories/workspace/context-notes.md is empty.", insert(0)),
+        ("notes.md, lines 1 to 2 of 2:\n     1\t- Bread\n     2\t12\tpears", insert(2)),
+    ],
+)
+def test_a_note_goes_behind_those_there_are(rules: Rules, output: str, expected: Step) -> None:
+    look = rules.answer("note Buy milk!", tools=ALL)
+    view = rules.answer("note Buy milk!", tools=ALL, made=[made(look, THERE)])
+    calls = [made(look, THERE), made(view, output)]
+    write = rules.answer("note Buy milk!", tools=ALL, made=calls)
+    end = rules.answer("note Buy milk!", tools=ALL, made=[*calls, made(write)])
 
     assert steps(view) == [VIEW]
     assert steps(write) == [expected]
     assert end.text.startswith("I have made a note of it.")
+
+
+def test_no_note_is_made_where_the_memory_cannot_be_read(rules: Rules) -> None:
+    look = rules.answer("note Buy milk!", tools=ALL)
+
+    end = rules.answer("note Buy milk!", tools=ALL, made=[made(look, "The disk failed.", "failed")])
+
+    assert not end.calls
+    assert "The disk failed." in end.text
 
 
 @pytest.mark.parametrize(("message", "count"), [("loop 3", 3), ("loop", 150)])
