@@ -154,13 +154,14 @@ def markdown(tool: ToolCall) -> str:
 def _texts(tool: ToolCall, *, is_whole: bool) -> Iterator[_Stretch]:
     """Give what there is to show, with its label.
 
-    While the person is asked about a change, nothing stands beside it: it says all, and more to the point.
+    While the person is asked about a change, nothing stands beside it: it says all, and more to the point. Later, too,
+    the arguments only repeat it, and are not shown before more is asked for.
     """
     if tool.diff:
         yield _Stretch(_tr("Change"), _change(tool, is_whole=is_whole).text, is_diff=True)
         if tool.question is not None:
             return
-    if tool.arguments not in (None, "", {}):
+    if tool.arguments not in (None, "", {}) and (is_whole or not tool.diff):
         yield _Stretch(_tr("Arguments"), clean(_excerpt(tool.arguments, is_whole=is_whole).text))
     if tool.output is not None:
         yield _Stretch(_tr("Result"), clean(_excerpt(tool.output, is_whole=is_whole).text) or _tr("(empty)"))

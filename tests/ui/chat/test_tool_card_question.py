@@ -65,7 +65,7 @@ def test_a_card_opens_when_it_begins_to_ask_and_stays_open_when_it_is_answered(v
     done = replace(ASKING, state="done", question=None, output="Changed.")
     view.update_item(_item(done))
     assert RowKind.ASK not in _kinds(view)
-    assert _codes(view) == ["  Title\n- at nine\n+ at eight\n  end", "path: plan.md\nnew: at eight", "Changed."]
+    assert _codes(view) == ["  Title\n- at nine\n+ at eight\n  end", "Changed."]
 
 
 def test_a_card_that_was_closed_by_hand_keeps_its_buttons_and_stays_closed(
@@ -145,6 +145,19 @@ def test_only_the_begin_of_a_long_change_is_shown_until_more_is_asked_for(view: 
     assert _kinds(view)[-1] is RowKind.ASK
     assert remainder(long) == ""
     assert remainder(replace(ASKING, diff=long.diff * 20)) == "More is changed than is shown here."
+
+
+def test_the_arguments_of_a_change_that_was_made_are_shown_when_more_is_asked_for(
+    view: TranscriptView, driver: Driver
+) -> None:
+    done = replace(ASKING, state="done", question=None, output="Changed.")
+    view.resize(600, 900)
+    view.set_items([_item(done, streaming=False)], more_above=False)
+    driver.click(TargetKind.FOLD)
+    assert [code.strip() for code in _codes(view)] == ["Title\n- at nine\n+ at eight\n  end", "Changed."]
+    driver.click(TargetKind.MORE)
+    assert _codes(view)[1] == "path: plan.md\nnew: at eight"
+    assert RowKind.MORE not in _kinds(view)
 
 
 def test_a_card_with_a_change_is_copied_and_said_with_its_sentence_and_the_change(view: TranscriptView) -> None:
