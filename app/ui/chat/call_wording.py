@@ -59,18 +59,47 @@ def _memory(given: Mapping[object, object]) -> str:
     path = _text(given, "path")
     match _text(given, "command"):
         case "rename":
-            old, new = _text(given, "old_path"), _text(given, "new_path")
+            old, new = _memory_name(_text(given, "old_path")), _memory_name(_text(given, "new_path"))
             return _tr("Rename {old} to {new}").format(old=old, new=new) if old and new else ""
+        case "view" if scope := _memory_folder(path):
+            return scope
         case "view" if path:
-            return _tr("Read {path}").format(path=path)
+            return _tr("Read {path}").format(path=_memory_name(path))
         case "create" if path:
-            return _tr("Write {path}").format(path=path)
+            return _tr("Write {path}").format(path=_memory_name(path))
         case "str_replace" | "insert" if path:
-            return _tr("Change {path}").format(path=path)
+            return _tr("Change {path}").format(path=_memory_name(path))
         case "delete" if path:
-            return _tr("Delete {path}").format(path=path)
+            return _tr("Delete {path}").format(path=_memory_name(path))
         case _:
             return ""
+
+
+def _memory_folder(path: str) -> str:
+    """Return what a look at all memories of one kind is called; empty if the path leads to one of them."""
+    match path.rstrip("/"):
+        case "/memories":
+            return _tr("List the memories")
+        case "/memories/workspace":
+            return _tr("List the memories of this chat")
+        case "/memories/global":
+            return _tr("List the memories for all chats")
+        case _:
+            return ""
+
+
+def _memory_name(path: str) -> str:
+    """Return what a memory is called in a sentence: by its name in the list beside the chat, not by its path."""
+    _, root, scope, name = path.split("/", 3) if path.count("/") > 2 else ("", "", "", "")
+    if root != "memories" or not name:
+        return path
+    match scope:
+        case "workspace":
+            return _tr("the memory {name}").format(name=name)
+        case "global":
+            return _tr("the memory {name} for all chats").format(name=name)
+        case _:
+            return path
 
 
 def _list(given: Mapping[object, object]) -> str:
