@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 
 from PySide6.QtCore import QObject, Signal
@@ -29,8 +29,12 @@ class MemoryCommands(QObject):
     deleted = Signal(str, str)
     """Chat and path."""
 
-    def __init__(self, bridge: Bridge, tasks: TaskSet, parent: QWidget) -> None:
+    def __init__(
+        self, bridge: Bridge, tasks: TaskSet, parent: QWidget, *, saved_first: Callable[[str, str], Awaitable[bool]]
+    ) -> None:
+        """`saved_first` puts on disk what is typed into a memory, and tells whether nothing of it is unsaved."""
         super().__init__(parent)
+        self._saved_first = saved_first
         self._bridge = bridge
         self._tasks = tasks
         self._host = parent
@@ -85,6 +89,10 @@ class MemoryCommands(QObject):
         self.renamed.emit(session, entry.path, renamed)
 
     async def _delete(self, session: str, entry: MemoryEntry) -> None:
+        if not await self._saved_first(session, entry.path):
+            # Undo could not bring that back.
+            self.told.emit(self.tr("It isn't deleted: what you typed in it is not saved. Save or discard that first."))
+            return
         removed = await self._bridge.delete_memory(session, entry.path)
         self.deleted.emit(session, entry.path)
         words = self.tr("“{name}” is deleted.").format(name=entry.name)

@@ -7,7 +7,8 @@ conflict that the person settles.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Final
@@ -16,10 +17,13 @@ from PySide6.QtCore import QObject, Signal
 
 from app.aio import TaskSet
 from app.domain.errors import KnownError
-from app.domain.memories import MemoryConflict, MemoryScope, MemoryText
+from app.domain.memories import MAX_FILE_BYTES, MAX_FILES, MemoryConflict, MemoryScope, MemoryText
+from app.domain.text import clean_text
 from app.ui.bridge import Bridge
 
-_MOST_COPIES: Final = 20
+_SPARE_NAME: Final = "not saved.md"
+_LINE_ENDS: Final = re.compile("[\r\u2029\ufdd0\ufdd1]")
+"""What an editor shows, and gives back, as the end of a line."""
 
 
 class SaveState(Enum):
@@ -85,7 +89,7 @@ class Editing(QObject):
         memory = self.memory
         if memory is None or memory.state in (SaveState.CONFLICT, SaveState.SAVING):
             return
-        is_same = self._typed() == memory.base.text
+        is_same = self._typed() == _as_shown(memory.base.text)
         self._set(replace(memory, state=SaveState.SAVED if is_same else SaveState.UNSAVED, reason=""))
 
     def save(self) -> None:
@@ -96,8 +100,7 @@ class Editing(QObject):
         """Settle a conflict: what is typed takes the place of the newer version."""
         memory = self.memory
         if memory is not None and memory.state is SaveState.CONFLICT:
-            version = memory.theirs.version if memory.theirs is not None else ""
-            base = replace(memory.base, version=version)
+            base = memory.theirs or replace(memory.base, text="", version="")
             self._set(replace(memory, base=base, state=SaveState.UNSAVED, theirs=None))
             self.save()
 
@@ -135,7 +138,7 @@ class Editing(QObject):
     def note_change(self, session: str) -> None:
         """Look whether the open memory was written: one of a chat, or of all chats for an empty id."""
         memory = self.memory
-        if memory is not None and session == ("" if _is_global(memory) else memory.session):
+        if memory is not None and session == ("" if is_global(memory) else memory.session):
             self.refresh()
 
     def refresh(self) -> None:
@@ -149,25 +152,28 @@ class Editing(QObject):
             return
         # Nothing is told from here on: whoever could hear it is going.
         async with self._saving:
-            if memory.state is not SaveState.CONFLICT:
-                saved = await self._bridge.save_memory(
-                    memory.session, memory.base.path, text, version=memory.base.version
-                )
-                theirs = saved.theirs if isinstance(saved, MemoryConflict) else saved
-                if theirs is not None and theirs.text == text:
-                    return
-            await self._save_copy(memory, text)
+            if not await self._is_kept(memory, text):
+                await self._save_copies(memory, text)
+
+    async def save_if_open(self, session: str, path: str) -> bool:
+        """Put on disk what is typed into this memory if it is open; return whether nothing of it is unsaved by now."""
+        return not self._is_open(session, path) or await self._save_first()
 
     # Coroutines
 
     async def _open(self, session: str, path: str) -> None:
-        if not await self._save_first():
-            return
-        try:
-            found = await self._bridge.read_memory(session, path)
-        except KnownError as error:
-            self.told.emit(str(error))
-            return
+        found: MemoryText | None = None
+        while found is None or self.is_unsaved:
+            # What is typed while the other one is read is saved as well.
+            if not await self._save_first():
+                return
+            try:
+                found = await self._bridge.read_memory(session, path)
+            except KnownError as error:
+                self.told.emit(str(error))
+                return
+            if found is None:
+                break
         if found is None:
             self.told.emit(self.tr("This memory is not there any more."))
             return
@@ -229,19 +235,40 @@ class Editing(QObject):
             self._set(OpenMemory(memory.session, found))
             self.shown.emit(found.text, False)
 
-    async def _save_copy(self, memory: OpenMemory, text: str) -> None:
-        stem, dot, ending = memory.base.path.rpartition(".")
+    async def _is_kept(self, memory: OpenMemory, text: str) -> bool:
+        """Return whether `text` is in its own memory by now."""
+        if memory.state is SaveState.CONFLICT:
+            return False
+        try:
+            saved = await self._bridge.save_memory(memory.session, memory.base.path, text, version=memory.base.version)
+        except KnownError:
+            return False
+        theirs = saved.theirs if isinstance(saved, MemoryConflict) else saved
+        return theirs is not None and theirs.text == text
+
+    async def _save_copies(self, memory: OpenMemory, text: str) -> None:
+        """Put `text` beside its memory, in pieces if it is too long for one. Raises KnownError."""
+        for piece in _pieces(text):
+            try:
+                await self._save_copy(memory.session, memory.base.path, piece)
+            except KnownError:
+                # The name is too long with what is added to it.
+                scope = memory.base.path.split("/")[2]
+                await self._save_copy(memory.session, f"/memories/{scope}/{_SPARE_NAME}", piece)
+
+    async def _save_copy(self, session: str, path: str, text: str) -> None:
+        stem, dot, ending = path.rpartition(".")
         if not dot or "/" in ending:
-            stem, dot, ending = memory.base.path, "", ""
-        for number in range(1, _MOST_COPIES + 1):
+            stem, dot, ending = path, "", ""
+        for number in range(1, MAX_FILES + 1):
             path = f"{stem} (yours{f' {number}' if number > 1 else ''}){dot}{ending}"
-            saved = await self._bridge.save_memory(memory.session, path, text, version="")
+            saved = await self._bridge.save_memory(session, path, text, version="")
             if isinstance(saved, MemoryText):
                 return
 
     def _is_open(self, session: str, path: str) -> bool:
         memory = self.memory
-        return memory is not None and memory.base.path == path and (_is_global(memory) or memory.session == session)
+        return memory is not None and memory.base.path == path and (is_global(memory) or memory.session == session)
 
     def _leave(self) -> None:
         self._set(None)
@@ -252,5 +279,19 @@ class Editing(QObject):
         self.changed.emit()
 
 
-def _is_global(memory: OpenMemory) -> bool:
+def _as_shown(text: str) -> str:
+    return _LINE_ENDS.sub("\n", text)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Yield a text in pieces that a memory takes; none for an empty one."""
+    rest = clean_text(text)
+    while rest:
+        piece = rest.encode()[:MAX_FILE_BYTES].decode(errors="ignore")
+        yield piece
+        rest = rest[len(piece) :]
+
+
+def is_global(memory: OpenMemory) -> bool:
+    """Whether all chats share it."""
     return memory.base.path.startswith(f"/memories/{MemoryScope.GLOBAL}/")

@@ -77,7 +77,8 @@ class MemoryEditor(QWidget):
 
     def text(self) -> str:
         """Return what is typed."""
-        return self.field.toPlainText()
+        # Its plain text would have spaces for all that may not break.
+        return self.field.document().toRawText().replace("\u2029", "\n")
 
     def _lay_out(self) -> None:
         head = QHBoxLayout()

@@ -13,7 +13,7 @@ from app.domain.errors import KnownError
 from app.domain.memories import MemoryEntry, MemoryListing, MemoryScope
 from app.ui.bridge import Bridge
 from app.ui.memory.commands import MemoryCommands
-from app.ui.memory.editing import Editing
+from app.ui.memory.editing import Editing, is_global
 from app.ui.memory.editor import MemoryEditor
 from app.ui.memory.listing import MemoryList
 from app.ui.memory.wording import empty_words
@@ -47,7 +47,7 @@ class MemoryPanel(QWidget):
         self.list = MemoryList(theme)
         self.editor = MemoryEditor(theme)
         self.editing = Editing(bridge, tasks, self, typed=self.editor.text)
-        self.commands = MemoryCommands(bridge, tasks, self)
+        self.commands = MemoryCommands(bridge, tasks, self, saved_first=self.editing.save_if_open)
         self._lay_out()
         self._connect()
         self.set_theme(theme)
@@ -69,11 +69,7 @@ class MemoryPanel(QWidget):
         if session == self.session:
             return
         memory = self.editing.memory
-        if (
-            memory is not None
-            and memory.session == self.session
-            and not memory.base.path.startswith("/memories/global")
-        ):
+        if memory is not None and memory.session == self.session and not is_global(memory):
             self.editing.close()
         self.session = session
         self.note_change(session)
@@ -229,7 +225,8 @@ class MemoryPanel(QWidget):
         discard = menu.addAction(self.tr("Discard what you typed"))
         discard.setEnabled(self.editing.is_unsaved)
         discard.triggered.connect(self.editing.discard)
-        path = memory.base.path if memory is not None and memory.session == self.session else ""
+        is_ours = memory is not None and (is_global(memory) or memory.session == self.session)
+        path = memory.base.path if memory is not None and is_ours else ""
         entries = [entry for listing in self.listings.values() for entry in listing.entries if entry.path == path]
         if entries:
             menu.addSeparator()

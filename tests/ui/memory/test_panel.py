@@ -209,6 +209,98 @@ def test_quitting_in_a_conflict_keeps_both(memory: MemoryDesk) -> None:
     assert memory.text(f"{HERE}/plan (yours).md", session) == "mine, still one"
 
 
+@pytest.mark.parametrize("text", ["a\u00a0b\u2028c \u202fd", "a\u2029b\rc\n", "\tlast line has no end"])
+def test_opening_a_memory_changes_nothing_in_it(memory: MemoryDesk, text: str) -> None:
+    memory.write(PLAN, text)
+    panel = memory.open()
+    memory.edit(PLAN)
+    assert state(memory) is SaveState.SAVED
+    if "\r" not in text:
+        memory.type("x")
+        panel.editing.save()
+        memory.desk.until(lambda: state(memory) is SaveState.SAVED)
+        assert memory.text(PLAN) == f"x{text}"
+
+
+def test_what_is_typed_while_another_memory_is_read_is_kept(memory: MemoryDesk) -> None:
+    memory.write(PLAN, "one")
+    memory.write(PEOPLE, "Ada")
+    panel = memory.open()
+    memory.edit(PLAN)
+
+    async def type_on() -> None:
+        memory.type("zero, ")
+
+    # Begun in this order: the other memory is being read by then.
+    panel.editing.open(memory.desk.session, PEOPLE)
+    panel._tasks.spawn(type_on(), name="typing")
+    memory.desk.until(lambda: memory.opened() == PEOPLE)
+    assert memory.text(PLAN) == "zero, one"
+    assert memory.text(PEOPLE) == panel.editor.text() == "Ada"
+
+
+def test_a_memory_with_unsaved_words_is_saved_before_it_is_deleted(memory: MemoryDesk) -> None:
+    memory.write(PLAN, "one")
+    panel = memory.open()
+    memory.edit(PLAN)
+    memory.type("zero, ")
+    panel.commands.delete(memory.desk.session, memory.entry(PLAN))
+    memory.desk.until(lambda: memory.opened() == "")
+    memory.desk.until(memory.desk.window.toast.isVisible)
+    memory.desk.window.toast.button.click()
+    memory.desk.until(lambda: memory.store(PLAN).listing().entries != ())
+    assert memory.text(PLAN) == "zero, one"
+
+
+def test_a_memory_in_conflict_is_not_deleted_with_what_was_typed(memory: MemoryDesk) -> None:
+    conflict(memory, by_saving=True)
+    told: list[str] = []
+    memory.panel.told.connect(told.append)
+    memory.panel.commands.delete(memory.desk.session, memory.entry(PLAN))
+    memory.desk.until(lambda: bool(told))
+    assert "It isn't deleted" in told[0]
+    assert memory.text(PLAN) == "theirs"
+    assert memory.panel.editor.text() == "mine, still one"
+
+
+def test_quitting_keeps_what_is_too_long_for_one_memory(memory: MemoryDesk) -> None:
+    memory.write(PLAN, "one")
+    panel = memory.open()
+    memory.edit(PLAN)
+    session, text = memory.desk.session, "\U0001f98a\u00e9 fox\n" * 20_000
+    panel.editor.field.setPlainText(text)
+    memory.desk.close()
+    parts = [f"{HERE}/plan (yours{number}).md" for number in ("", " 2", " 3")]
+    assert "".join(memory.text(part, session) for part in parts) == text
+    assert memory.text(PLAN, session) == "one"
+
+
+def test_quitting_in_a_conflict_keeps_both_however_long_the_name(memory: MemoryDesk) -> None:
+    path = f"{HERE}/{'n' * 190}.md"
+    memory.write(path, "one")
+    memory.open()
+    memory.edit(path)
+    memory.type("mine, ")
+    session = memory.desk.session
+    memory.write(path, "theirs", tells=False)
+    memory.desk.close()
+    assert memory.text(path, session) == "theirs"
+    assert memory.text(f"{HERE}/not saved (yours).md", session) == "mine, one"
+
+
+def test_a_memory_of_all_chats_keeps_its_menu_in_another_chat(memory: MemoryDesk) -> None:
+    memory.desk.provider.play(reply("Hello."))
+    memory.desk.say("Hello")
+    memory.write(PEOPLE, "Ada")
+    panel = memory.open()
+    memory.edit(PEOPLE)
+    first = memory.desk.session
+    memory.desk.window.actions_.new_chat.trigger()
+    memory.desk.until(lambda: memory.desk.session not in ("", first))
+    assert memory.opened() == PEOPLE
+    memory.desk.until(lambda: len(panel.menu_of_open().actions()) > 2)
+
+
 def test_a_text_that_is_too_long_is_refused_in_words_and_stays(memory: MemoryDesk) -> None:
     memory.write(PLAN, "one")
     panel = memory.open()
