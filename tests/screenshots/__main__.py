@@ -12,6 +12,7 @@ from PySide6.QtCore import QLocale
 
 from app.bootstrap import Program
 from tests.benchmarks.driver import drive
+from tests.screenshots.agent import take_agent, write_trip
 from tests.screenshots.backdrop import make_manager, play_ollama
 from tests.screenshots.camera import Camera
 from tests.screenshots.history import take_history, write_stories
@@ -23,7 +24,11 @@ IMAGES: Final = Path(__file__).parents[2] / "docs" / "images"
 
 
 def main() -> int:
-    scenes: dict[str, Callable[[Path], None]] = {"start": draw_start, "history": draw_history}
+    scenes: dict[str, Callable[[Path], None]] = {
+        "start": draw_start,
+        "history": draw_history,
+        "agent": draw_agent,
+    }
     parser = argparse.ArgumentParser(prog="python -m tests.screenshots", description=__doc__)
     parser.add_argument("--output", type=Path, default=IMAGES, metavar="FOLDER")
     parser.add_argument("--only", choices=scenes, help="those of one start of the program")
@@ -65,6 +70,20 @@ def draw_history(output: Path) -> None:
             await take_history(camera, trip)
 
         drive(data, take_all, make_manager=lambda emit: make_manager(data, 9, emit, environ={VARIABLE: KEY}))
+
+
+def draw_agent(output: Path) -> None:
+    """Draw models that work in a folder, messages that wait, versions, profiles and memory."""
+    with tempfile.TemporaryDirectory(prefix="muntin-screenshots-") as folder, play_ollama() as ollama:
+        data = Path(folder, "Muntin")
+        trip = write_trip(Path(folder), data, ollama)
+
+        async def take_all(program: Program) -> None:
+            camera = Camera(program.window, output)
+            await camera.set_up()
+            await take_agent(camera, program.bridge, ollama, trip)
+
+        drive(data, take_all, make_manager=lambda emit: make_manager(data, ollama.port, emit, environ={}))
 
 
 if __name__ == "__main__":

@@ -53,7 +53,6 @@ def make_manager(root: Path, ollama_port: int, emit: "Emit", *, environ: Mapping
     from app.providers.registry import Registry
     from app.session.env import SessionEnv
     from app.session.manager import SessionManager
-    from app.tools.session_history import SessionHistoryTool
     from tests.fakes.connections import MemoryStore, make_connections
 
     store = MemoryStore()
@@ -62,7 +61,21 @@ def make_manager(root: Path, ollama_port: int, emit: "Emit", *, environ: Mapping
     counter, clock, cursors = TokenCounter(), SystemClock(), Cursors(CursorKey(root / "cursor.key"))
 
     def make_tools(files: "ChatFiles", session: str) -> "tuple[Tool, ...]":
-        return (SessionHistoryTool(files, session=session, cursors=cursors, counter=counter, clock=clock),)
+        from app.domain.events import MemoriesChanged
+        from app.domain.memories import MemoryScope
+        from app.memory.memories import Memories, global_store
+        from app.tools.folder_tools import make_folder_tools
+        from app.tools.memory import MemoryTool
+        from app.tools.session_history import SessionHistoryTool
+
+        def told(scope: MemoryScope) -> None:
+            emit(MemoriesChanged("" if scope is MemoryScope.GLOBAL else session))
+
+        return (
+            SessionHistoryTool(files, session=session, cursors=cursors, counter=counter, clock=clock),
+            MemoryTool(Memories(global_store(root), files.folder), counter=counter, clock=clock, told=told),
+            *make_folder_tools(counter, clock, root).values(),
+        )
 
     env = SessionEnv(Registry(), emit, clock, new_id, tasks, random.random, counter, make_tools)
     connections = make_connections(

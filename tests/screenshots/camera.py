@@ -6,9 +6,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QFont, QFontDatabase, QFontInfo, QGuiApplication, QImage
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QFont, QFontDatabase, QFontInfo, QGuiApplication, QImage, QPainter
+from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from app.ui.main_window import MainWindow
 from app.ui.picker.panel import ModelPicker
@@ -71,12 +71,31 @@ class Camera:
         # A bare X server has no setting that could be changed; the window hears as if it had been.
         QGuiApplication.styleHints().colorSchemeChanged.emit(scheme)
 
-    async def take(self, name: str, of: QWidget | None = None, *, settle_seconds: float = SETTLE_SECONDS) -> None:
-        """Wait until everything is laid out, then write what a window shows; without `of`, the main one."""
+    async def take(
+        self,
+        name: str,
+        of: QWidget | None = None,
+        *,
+        menu: QMenu | None = None,
+        settle_seconds: float = SETTLE_SECONDS,
+    ) -> None:
+        """Wait until everything is laid out, then write what a window shows; without `of`, the main one.
+
+        `menu` is one that is open over it: a window of its own, which is not part of the other.
+        """
         await asyncio.sleep(settle_seconds)
-        path = self._output / f"{name}.png"
-        _write((of or self.window).grab().toImage(), path)
+        path, window = self._output / f"{name}.png", of or self.window
+        image = window.grab().toImage()
+        if menu is not None:
+            _draw(menu, image, menu.mapToGlobal(QPoint()) - window.mapToGlobal(QPoint()))
+        _write(image, path)
         sys.stdout.write(f"{path.name}: {path.stat().st_size // 1000} kB\n")
+
+
+def _draw(menu: QMenu, image: QImage, place: QPoint) -> None:
+    painter = QPainter(image)
+    painter.drawPixmap(place, menu.grab())
+    painter.end()
 
 
 def _write(image: QImage, path: Path) -> None:

@@ -118,3 +118,45 @@ Birthday for Anna | 9
 < A breakfast by the lake, and a print of the stone garden of Ryōan-ji, the temple she told you of.
 """,
 )
+
+FILES: Final = {
+    "Plan.md": """\
+# Four days in Kyoto
+
+We sleep at the Ryokan Kamogawa.
+
+| day | before lunch | after lunch |
+|---|---|---|
+| 10 November | Tōfuku-ji, at half past eight | Kennin-ji |
+| 11 November | Philosopher's Path, Nanzen-ji | the recital at Okazaki |
+| 12 November | Daitoku-ji | Kinkaku-ji |
+| 13 November | Ryōan-ji, at eight | the train at two |
+""",
+    "Hotels.txt": """\
+Ryokan Kamogawa: baths, breakfast in the room, stairs
+Hotel Sanjō: a lift, breakfast in the house
+Guest house Demachi: cheap, a kitchen, no lift
+""",
+    "Food.md": """\
+# Where to eat
+
+No buckwheat! In Japanese: そば, soba.
+
+- The noodle shop by the bridge (udon only)
+- Hirobun in Kibune
+""",
+    "letters/To Mother.txt": "Dear Mother,\n\nthe maples are red. I sit before fifteen stones and count fourteen.\n",
+}
+"""What lies in the folder of the trip."""
+
+NOTES: Final = ("No buckwheat: ask in every tea house.", "The recital has to be booked.")
+LATE_NOTE: Final = "The hotel has a lift."
+TYPED: Final = "- Shoes that are off quickly.\n"
+MEMORIES: Final = {
+    "/memories/workspace/train times.md": "- Haruka from the airport: 80 minutes\n- Home: the 13th, at two\n",
+    "/memories/global/about me.md": "- I get up early.\n- I am allergic to buckwheat.\n",
+    "/memories/global/how I like answers.md": "- Short. A table where things are compared.\n",
+}
+PLANNER: Final = """\
+You plan trips for somebody who gets up early and walks a lot. One sight before lunch, one after.
+Say what has to be booked, and by when. Write prices in yen."""
