@@ -65,6 +65,8 @@ def run_apart(work: Callable[[], T], *, name: str) -> "asyncio.Future[T]":
     """
     loop = asyncio.get_running_loop()
     ending: asyncio.Future[T] = loop.create_future()
+    # What comes of work that nobody waits for any more is nobody's loss, and no crash.
+    ending.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
 
     def settle(settled: Callable[[], None]) -> None:
         if not ending.done():

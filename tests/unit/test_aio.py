@@ -1,4 +1,5 @@
 import asyncio
+import gc
 import threading
 
 import pytest
@@ -69,6 +70,27 @@ async def test_work_that_is_run_apart_gives_its_result_or_its_error_from_its_own
     assert await run_apart(lambda: threading.current_thread().name, name="apart") == "apart"
     with pytest.raises(ValueError, match="why"):
         await run_apart(fail, name="apart")
+
+
+async def test_an_error_of_work_that_nobody_waits_for_any_more_is_told_to_nobody() -> None:
+    told: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: told.append(context))
+    goes_on = threading.Event()
+
+    def fail() -> None:
+        goes_on.wait()
+        raise ValueError("why")
+
+    running = run_apart(fail, name="apart")
+    waiting = asyncio.shield(running)
+    waiting.cancel()
+    await asyncio.wait([waiting])
+    goes_on.set()
+    await asyncio.wait([running])
+    del running
+    gc.collect()
+
+    assert told == []
 
 
 def test_work_that_is_run_apart_may_outlive_its_loop() -> None:
