@@ -16,6 +16,8 @@ from app.domain.errors import KnownError
 if TYPE_CHECKING:
     from tiktoken import Encoding
 
+MOST_KEPT: Final = 20_000
+"""Texts whose count is kept: each step of a turn counts its whole window again. About 3 MB."""
 MAX_CHUNK_CHARS: Final = 64_000
 """tiktoken never gets more at once: it holds no lock for long and fails on a million spaces."""
 
@@ -43,11 +45,14 @@ class TokenCounter:
     event loop. Nothing is ever written or fetched.
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, folder: Path | None = None, *, most_kept: int = MOST_KEPT) -> None:
         """Count with the vocabularies in `folder`, by default those of the program."""
         self._folder = folder or resource("tokenizers")
         self._encodings: dict[str, Encoding] = {}
         self._loading = threading.Lock()
+        self._most_kept = most_kept
+        self._kept: dict[tuple[str, int, int], int] = {}
+        """Counts by encoding, length and hash: a table of the texts themselves would keep them alive."""
 
     def count_text(self, text: str, encoding: str) -> int:
         """Return how many tokens of the vocabulary `encoding` make up `text`.
@@ -61,8 +66,15 @@ class TokenCounter:
         """
         if encoding not in _VOCABULARIES:
             return _count_bytes(text)
-        table = self._table(encoding)
-        return sum(_count_chunk(chunk, table) for chunk in _chunks(text))
+        key = (encoding, len(text), hash(text))
+        count = self._kept.get(key)
+        if count is None:
+            table = self._table(encoding)
+            count = sum(_count_chunk(chunk, table) for chunk in _chunks(text))
+            if len(self._kept) >= self._most_kept:
+                self._kept.clear()
+            self._kept[key] = count
+        return count
 
     def load(self, encoding: str) -> None:
         """Load a vocabulary ahead of its first count; nothing to do for one that doesn't ship.

@@ -152,3 +152,11 @@ def test_tiktoken_is_not_imported_before_the_first_count() -> None:
         "c.count_text('a', 'o200k_base'); assert 'tiktoken' in sys.modules; assert 'requests' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[3])
+
+
+def test_counts_are_the_same_whether_they_are_kept_or_forgotten() -> None:
+    counter = TokenCounter(most_kept=3)
+    texts = [f"This is text number {number}, {'very ' * number} long." for number in range(8)]
+    counts = [counter.count_text(text, "o200k_base") for text in texts]
+    assert [counter.count_text(text, "o200k_base") for text in (*texts, *texts)] == [*counts, *counts]
+    assert counts == [TokenCounter().count_text(text, "o200k_base") for text in texts]
