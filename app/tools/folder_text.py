@@ -10,6 +10,8 @@ from typing import Final, NamedTuple
 
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 """What no text holds; vertical tab, form feed and ESC may be in one."""
+_AT_ONCE: Final = 1 << 20
+"""Characters that are looked at in one go: no other thread runs meanwhile, and one of them draws the window."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +51,12 @@ def decode(data: bytes) -> FileText | None:
     for coding in marked or _UNMARKED:
         with contextlib.suppress(UnicodeDecodeError):
             text = data[len(coding.mark) :].decode(coding.codec)
-            return None if _CONTROLS.search(text) else FileText(text, coding)
+            return None if _has_controls(text) else FileText(text, coding)
     return None
+
+
+def _has_controls(text: str) -> bool:
+    return any(_CONTROLS.search(text, start, start + _AT_ONCE) for start in range(0, len(text), _AT_ONCE))
 
 
 def is_pdf(data: bytes) -> bool:
@@ -71,13 +77,13 @@ class Lines:
 
     def __init__(self, text: str) -> None:
         self._raw: Final = text
-        returns = text.count("\r\n")
-        self.newline = "\r\n" if 2 * returns > text.count("\n") else "\n"
+        returns = text.count("\r\n") if "\r" in text else 0
+        self.newline = "\r\n" if returns and 2 * returns > text.count("\n") else "\n"
         if "\r" in text and "\n" not in text:
             # Old Macs ended lines so.
             self.newline = "\r"
             text = text.replace("\r", "\n")
-        self.text: Final = text.replace("\r\n", "\n")
+        self.text: Final = text.replace("\r\n", "\n") if returns else text
         self._returns = _line_ends_of_two(self._raw) if returns else ()
 
     def replaced(self, spans: Sequence[Span], new: str) -> str:
@@ -102,9 +108,14 @@ def with_newline(text: str, newline: str) -> str:
 
 def lines_of(text: str) -> list[str]:
     """Return the lines of a text that ends them with line feeds; none for an empty one."""
-    lines = text.split("\n")
-    if not lines[-1]:
-        lines.pop()
+    lines: list[str] = []
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start + _AT_ONCE) + 1 or len(text)
+        lines += text[start:end].split("\n")
+        if not lines[-1]:
+            lines.pop()
+        start = end
     return lines
 
 

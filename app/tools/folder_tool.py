@@ -1,8 +1,9 @@
 """What the tools for a chat's folder have in common: off the loop, stopped with their call, every fault in words."""
 
 import asyncio
+import contextlib
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Generic, TypeVar
@@ -22,6 +23,10 @@ ANSWER_SECONDS: Final = 2.0
 """So long a model waits for a listing or a search, and then gets what was found by then."""
 STOP_SECONDS: Final = 5.0
 """How long a change that is stopped waits for its thread: no longer than a disk that answers needs."""
+TURN_SECONDS: Final = 1.0
+"""How long a call waits until others have ended."""
+_TURNS: Final = threading.BoundedSemaphore(2)
+"""Of all chats: more calls at the same time are no faster, and the window gets less of Python's time."""
 NO_FOLDER: Final = "No folder is attached to this chat. Tell the user to attach one."
 NO_ROOM: Final = "Your context window is too small for an answer here. Ask for less, or tell the user."
 
@@ -82,7 +87,7 @@ class FolderTool(Generic[C]):
         job = Job(call, context, root, cap, self._shared.clock, self._shared.seen, stop)
 
         def run() -> T:
-            with open_folder(root, stop, apart_from=self._shared.data_folder) as folder:
+            with _turn(), open_folder(root, stop, apart_from=self._shared.data_folder) as folder:
                 return work(folder, job)
 
         running = run_apart(run, name=self.spec.name)
@@ -93,6 +98,17 @@ class FolderTool(Generic[C]):
             if is_change:
                 await asyncio.wait([running], timeout=STOP_SECONDS)
             raise
+
+
+@contextlib.contextmanager
+def _turn() -> Iterator[None]:
+    """Let few calls work at the same time, but none wait for long behind a disk that doesn't answer."""
+    has_turn = _TURNS.acquire(timeout=TURN_SECONDS)
+    try:
+        yield
+    finally:
+        if has_turn:
+            _TURNS.release()
 
 
 class FolderReader(ReadingTool, FolderTool[C]):
