@@ -55,9 +55,10 @@ class FolderChip(QPushButton):
 
     def show_folder(self, folder: str, *, is_there: bool) -> None:
         """Name a folder by its path, nothing for an empty one; say so if it can't be found."""
-        self._folder, self._is_there = folder, is_there
-        self._show()
-        self.setVisible(bool(folder))
+        if (folder, is_there) != (self._folder, self._is_there):
+            self._folder, self._is_there = folder, is_there
+            self._show()
+            self.setVisible(bool(folder))
 
     @property
     def label(self) -> str:
