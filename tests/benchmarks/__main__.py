@@ -17,7 +17,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("--output", type=Path, default=REPORT, metavar="FILE")
     parser.add_argument("--quick", action="store_true", help="fewer and shorter runs")
-    parser.add_argument("--only", nargs="*", metavar="WHAT", help="start memory opening streaming append searching")
+    parser.add_argument(
+        "--only", nargs="*", metavar="WHAT", help="start memory opening streaming tools append searching"
+    )
     arguments = parser.parse_args()
     machine = describe()
     is_quick: bool = arguments.quick
@@ -26,6 +28,7 @@ def main() -> int:
         "memory": lambda: measure_memory(2 if is_quick else 7),
         "opening": lambda: measures.measure_opening(2 if is_quick else 7),
         "streaming": lambda: measures.measure_streaming(4 if is_quick else 12),
+        "tools": lambda: measures.measure_tools(4 if is_quick else 12),
         "searching": lambda: measure_searching(1 if is_quick else 5),
         "append": lambda: measures.measure_append(50 if is_quick else 300),
     }

@@ -90,7 +90,7 @@ async def measure(program: Program, shown: str, others: list[str], seconds: floa
     await asyncio.sleep(seconds)
     following = gaps.stop()
     gaps.start()
-    await _scroll(program, seconds)
+    await scroll(program, seconds)
     scrolling = gaps.stop()
     return {
         "starting_ms": starting,
@@ -102,7 +102,7 @@ async def measure(program: Program, shown: str, others: list[str], seconds: floa
     }
 
 
-async def _scroll(program: Program, seconds: float) -> None:
+async def scroll(program: Program, seconds: float) -> None:
     """Turn a wheel sixty times a second, half of the time up and half of it down again."""
     bar = program.window.page.transcript.verticalScrollBar()
     began = time.monotonic()

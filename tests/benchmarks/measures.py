@@ -12,10 +12,12 @@ from typing import Any
 
 from app.domain.rows import Row, TextPart
 from app.history.library import Library
+from app.history.sidecars import SessionMeta, write_sidecar
 from app.history.store import Store
 from tests.benchmarks.children import run, start
-from tests.benchmarks.histories import MODEL, make_chat
+from tests.benchmarks.histories import MODEL, make_chat, make_history
 from tests.benchmarks.report import Figure
+from tests.benchmarks.working import make_folder
 
 GIGABYTE = 1_000_000_000
 MESSAGES = 5_000
@@ -102,6 +104,39 @@ def measure_streaming(seconds: float) -> list[Figure]:
             None,
             "the three replies are on disk" if whole else "A REPLY IS MISSING",
         ),
+    ]
+
+
+def measure_tools(seconds: float) -> list[Figure]:
+    """Ten chats that work in one folder at once, in the real window; to be read beside the three that only stream."""
+    with tempfile.TemporaryDirectory(dir=_roomy()) as folder, tempfile.TemporaryDirectory(dir=_roomy()) as texts:
+        root = Path(folder)
+        shown = make_history(root, "Shown", 3_000_000, windows=10)
+        chats = [shown, *(make_chat(root, f"Other {number}", 20) for number in range(9))]
+        make_folder(Path(texts), chats)
+        for chat in chats:
+            files = Library(root).files(chat)
+            write_sidecar(files.meta, SessionMeta(title=chat, model=MODEL, folder=str(Path(texts).resolve())))
+        (found,) = run("tests.benchmarks.working", folder, str(seconds), *chats)
+    (bare,) = run("tests.benchmarks.bare", "loop")
+    done = found["done"]
+    per_second = sum(number for what, number in done.items() if what.startswith("calls")) / found["seconds"]
+    rate = f"{per_second:.0f} calls a second, {done.get('turns', 0)} turns; {done.get('calls failed', 0)} calls failed"
+    figures = []
+    for key, name in (("following", "the reader at the end"), ("scrolling", "the reader scrolling")):
+        gaps, floor = found[f"{key}_ms"], bare["gaps_ms"]
+        figures += [
+            Figure(
+                f"tools-gap-{key}", f"Ten chats run tools: longest gap, {name}", max(gaps), 40, "ms", max(floor), rate
+            ),
+            Figure(f"tools-p99-{key}", f"The same, 99th percentile, {name}", _p99(gaps), 16, "ms", _p99(floor)),
+        ]
+    keys, bare_keys = found["keys_ms"], bare["keys_ms"]
+    detail = f"longest of {len(keys)}; median {median(keys):.1f} ms, 99th percentile {_p99(keys):.1f} ms"
+    return [
+        *figures,
+        Figure("tools-key", "The same, key press to glyph", max(keys), 30, "ms", max(bare_keys), detail),
+        Figure("tools-memory", "The same, memory in the end", found["rss"] / 1e6, 170, "MB", None, "RSS"),
     ]
 
 
