@@ -130,12 +130,18 @@ async def _take_two_questions(camera: Camera, ollama: FarEndThread, trip: Path) 
     camera.type(BOTH)
     await until(lambda: len(window.controller.approvals.waiting) > 1)
     await camera.take("waiting-answers")
-    for _ in range(2):
-        asked = window.controller.approvals.waiting
-        window.controller.approvals.show(asked[0].call_id)
-        window.actions_.allow.trigger()
-        await until(lambda seen=asked: window.controller.approvals.waiting != seen)
+    for _ in window.controller.approvals.waiting:
+        await _allow_first(camera)
     await until(lambda: not window.controller.is_streaming)
+
+
+async def _allow_first(camera: Camera) -> None:
+    approvals = camera.window.controller.approvals
+    asked = approvals.waiting
+    # What is not on screen can't be allowed.
+    approvals.show(asked[0].call_id)
+    camera.window.actions_.allow.trigger()
+    await until(lambda: approvals.waiting != asked)
 
 
 async def _take_queue(camera: Camera) -> None:
