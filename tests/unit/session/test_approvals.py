@@ -241,6 +241,20 @@ async def test_what_only_reads_runs_while_the_person_thinks_if_it_comes_before(p
     assert len(look.asked) == 2
 
 
+async def test_calls_that_only_read_and_are_asked_about_all_wait_for_their_answers(program: Program) -> None:
+    tool = ScriptedTool("peek", asks=WRITE, reads=True)
+    chat = await chat_with(program, tool)
+    program.provider.play(calls(("peek", {"n": 1}), ("peek", {"n": 2})), reply("ok"))
+    await chat.send("hi")
+    await asked(chat, 2)
+    assert tool.asked == []
+    await answer(chat, "c2", Verdict.ALLOW)
+    await answer(chat, "c1", Verdict.DENY)
+    await chat.idle()
+    assert [state for _, state, _ in told(chat.rows()[1])] == ["denied", "done"]
+    assert [dict(arguments) for arguments in tool.asked] == [{"n": 2}]
+
+
 async def test_after_a_change_the_next_call_about_the_same_is_asked_once_more(program: Program) -> None:
     tool = ChangingTool()
     chat = await chat_with(program, tool)

@@ -16,6 +16,7 @@ from app.domain.rows import RequestInfo
 from app.domain.tool_names import EDIT_FILE, LIST_FILES, MEMORY, READ_FILE, SEARCH_FILES, WRITE_FILE
 from app.domain.windows import SESSION_HISTORY
 from app.history.files import ChatFiles
+from app.providers.base import StopPiece, StopReason
 from app.providers.practice.provider import PracticeProvider
 from app.session.inputs import Accepted, Choices, Refused, UserInput
 from app.settings.schema import Agents, Dialect, Endpoint, Experiments, Profile, Rule, Settings
@@ -289,6 +290,18 @@ async def test_memories_are_looked_up_once_a_turn(program: Program) -> None:
     assert len(preload.asked) == 1
     await chat.say("again")
     assert len(preload.asked) == 2
+
+
+async def test_a_fallback_model_is_shown_the_memories_it_has_room_for(program: Program) -> None:
+    spare = ModelCard("spare", "scripted", "Spare", limit=9_000, max_output=100)
+    program.provider.more = (spare,)
+    program.settings = Settings(agents=Agents(fallback_model=spare.ref))
+    preload = await with_preload(program, "Remember.")
+    chat = await program.new_chat()
+    program.provider.play([StopPiece(StopReason.REFUSAL)], reply("ok"))
+    await chat.say("hi")
+    assert [card.id for card in preload.asked] == ["model", "spare"]
+    assert [request.system for request in program.provider.requests] == ["Remember."] * 2
 
 
 async def test_memories_that_can_not_be_read_hold_up_no_chat(program: Program) -> None:
