@@ -122,7 +122,8 @@ def write_atomic(path: Path, data: bytes, *, durable: bool = True, what: str = "
     """Put `data` at `path` so that a reader sees the old or the new content, never a mixture.
 
     With `durable` off the content may be lost by a power failure, not by a crash of the program.
-    Raises StorageError that begins with `what`, a name for people; the old content is then still there.
+    Raises StorageError that begins with `what`, a name for people; the old content is then still there, or the new if
+    it was the folder that could not be synced.
     """
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:

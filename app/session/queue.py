@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Final, assert_never
 
 from app.aio import run_blocking
@@ -156,8 +157,13 @@ class MessageQueue:
         if self._is_closed:
             raise StorageError(CLOSED)
         ordered = _in_order(messages)
-        entries = tuple(_entry_of(message) for message in ordered)
-        await run_blocking(write_sidecar, self._path, Queue(messages=entries))
+        wanted = Queue(messages=tuple(_entry_of(message) for message in ordered))
+        try:
+            await run_blocking(write_sidecar, self._path, wanted)
+        except StorageError:
+            # It may have failed behind the step itself: then that has happened.
+            if not await run_blocking(_is_on_disk, self._path, wanted):
+                raise
         self._messages = ordered
         # One of them may have been sent while they were written.
         self._sent &= {message.id for message in ordered}
@@ -213,6 +219,12 @@ class MessageQueue:
 def _in_order(messages: Sequence[QueuedMessage]) -> tuple[QueuedMessage, ...]:
     """Return messages as they are sent: those due after a step first, each kind in the order it has."""
     return tuple(sorted(messages, key=lambda message: message.when is not When.AFTER_STEP))
+
+
+def _is_on_disk(path: Path, queue: Queue) -> bool:
+    with contextlib.suppress(StorageError):
+        return read_sidecar(path, Queue, may_repair=False) == queue
+    return False
 
 
 def _edited(message: QueuedMessage, change: EditQueued) -> QueuedMessage:

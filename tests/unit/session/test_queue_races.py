@@ -1,6 +1,9 @@
 """Messages that wait, while something else happens in the same moment. See context-windows.md, 12."""
 
 import asyncio
+import errno
+import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -161,6 +164,23 @@ async def test_what_was_sent_is_off_the_disk_before_others_may_hold_the_chat(tmp
         await queue.add(QueuedMessage("d", "d"))
     await after.load(may_repair=True)
     assert [message.text for message in after.view.messages] == ["b", "c"]
+
+
+async def test_a_message_is_on_disk_though_the_disk_failed_behind_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, sync = ChatFiles(tmp_path), os.fsync
+    queue = MessageQueue(files, lambda _view: None)
+
+    def fail_for_folders(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        sync(descriptor)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fail_for_folders)
+        await queue.add(QueuedMessage("a", "a"))
+    assert [message.text for message in queue.view.messages] == ["a"]
 
 
 async def test_messages_that_come_together_go_in_the_order_in_which_they_came(program: Program) -> None:
