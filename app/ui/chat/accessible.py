@@ -40,6 +40,10 @@ class AccessibleView(QAbstractScrollArea):
         """Return where an item is, in the viewport's pixels."""
         raise NotImplementedError
 
+    def version_of(self, node: Node) -> str:
+        """Return which of several versions begins with an item, in words; empty if none does."""
+        raise NotImplementedError
+
 
 @cache
 def register() -> None:
@@ -176,7 +180,9 @@ class AccessibleItem(QAccessibleInterface):
         return state
 
     def text(self, kind: QAccessible.Text) -> str:
-        return accessible_name(self.node) if kind is QAccessible.Text.Name else ""
+        if kind is not QAccessible.Text.Name:
+            return ""
+        return "\n".join(filter(None, [accessible_name(self.node), self._view.version_of(self.node)]))
 
     def setText(self, kind: QAccessible.Text, text: str) -> None:
         """Nothing here can be edited."""

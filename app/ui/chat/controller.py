@@ -615,6 +615,7 @@ class ChatController(QObject):
                 self._page.banner.show_text(text, self.tr("Open here"))
         self._drop_action()
         self._offer_action()
+        self.messages.refresh()
         self.state_changed.emit()
 
     @Slot()

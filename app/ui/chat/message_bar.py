@@ -79,6 +79,10 @@ class MessageBars:
         steps = list(steps_of(mark, self.look.refusal)) if mark is not None else []
         size = float(style.px(_BUTTON))
         figures = self._figures_width(style, mark)
+        room = rect.width() - (2 * size + figures + style.px(_GROUP_GAP) if steps else 0)
+        while len(offers) > 1 and len(offers) * size > room:
+            # The menu has them all.
+            del offers[-2]
         groups = [(steps, 2 * size + figures), (offers, len(offers) * size)]
         is_own = node.item.speaker is Speaker.USER
         gap = style.px(_GROUP_GAP) if steps and offers else 0

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from app.domain.approvals import Verdict
 from app.ui.chat import clipboard
 from app.ui.chat.accessible import announce, register, tell_reading_place
-from app.ui.chat.deeds import Deed, Marks, Offer, Offers, menu_text, steps_of
+from app.ui.chat.deeds import Deed, Marks, Offer, Offers, menu_text, steps_of, version_text
 from app.ui.chat.items import Item, SectionKind, Speaker
 from app.ui.chat.message_bar import number_of
 from app.ui.chat.section_text import ToolSection
@@ -206,6 +206,11 @@ class TranscriptView(TranscriptCanvas):
         look = self.rows.bars.look
         look.marks, look.refusal = marks, refusal
         self.viewport().update()
+
+    def version_of(self, node: Node) -> str:
+        """Return which of several versions begins with an item, in words; empty if none does."""
+        mark = self.rows.bars.look.marks.get(node.item.id)
+        return "" if mark is None else version_text(mark)
 
     def fade_behind(self, item_id: str | None) -> None:
         """Fade what stands below an item, or nothing."""

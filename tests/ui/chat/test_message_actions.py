@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox
 
@@ -203,6 +203,33 @@ def test_more_opens_the_menu(desk: Desk) -> None:
     assert "Show raw entry" in labels(menu)
     assert "Select all" not in labels(menu)
     menu.close()
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support (raise|grabbing)", extend=True)
+def test_the_menu_key_opens_the_menu_of_the_message_the_keyboard_is_on(desk: Desk) -> None:
+    two_turns(desk)
+    view(desk).setFocus(Qt.FocusReason.TabFocusReason)
+    press(desk, Qt.Key.Key_Tab)
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(1, 1), QPoint(1, 1))
+    QApplication.sendEvent(view(desk).viewport(), event)
+    menu = popup()
+    assert menu is not None
+    assert "Edit and send again" in labels(menu)
+    menu.close()
+
+
+def test_where_there_is_little_room_the_rest_is_in_the_menu(desk: Desk) -> None:
+    two_turns(desk)
+    bars, style = view(desk).rows.bars, view(desk).rows.style
+    node = view(desk).nodes[3]
+    size = bars.height(style)
+    few = bars.targets(style, node, QRectF(0, 0, 3 * size, size))
+    assert [target.name for target in few] == [
+        "Copy this message",
+        "Quote this message in yours",
+        "More about this message",
+    ]
+    assert len(bars.targets(style, node, QRectF(0, 0, 5 * size, size))) == 5
 
 
 # Copy and quote

@@ -78,6 +78,11 @@ def test_the_buttons_say_which_version_it_is_and_where_it_ends(desk: Desk) -> No
     assert texts(desk) == ["a", "one", "b!", "two!"]
 
 
+def test_a_screen_reader_is_told_which_version_it_is(desk: Desk) -> None:
+    edited(desk)
+    assert "b!\nVersion 2 of 2" in desk.spoken()
+
+
 def test_every_answer_is_a_version_of_its_own(desk: Desk) -> None:
     desk.provider.play(reply("one"), reply("two"), reply("three"))
     desk.say("a")
