@@ -7,6 +7,12 @@ from typing import Final
 _BREAKS: Final = re.compile(r"[\x00-\x1f\x7f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 """Line ends, control characters, and what turns the direction of the text around it."""
 _TAIL_CHARS: Final = 12
+_PICTURES: Final = 0x2400
+"""Where Unicode's pictures of control characters begin."""
+_UNSEEN: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+"""What breaks a line, turns its direction, or can't be seen at all. Joiners and marks that scripts need may stay."""
 
 
 def clean_text(text: str) -> str:
@@ -24,6 +30,16 @@ def clean_text(text: str) -> str:
 def is_blank(text: str) -> bool:
     """Whether nothing in `text` can be seen: white space, control and format characters only."""
     return all(char.isspace() or unicodedata.category(char) in ("Cc", "Cf") for char in text)
+
+
+def with_unseen_named(text: str) -> str:
+    """Return `text` with what can't be seen, or makes other things seen, named instead; tabs and line feeds stay."""
+
+    def named(found: re.Match[str]) -> str:
+        code = ord(found[0])
+        return chr(_PICTURES + code) if code < ord(" ") else f"⟨U+{code:04X}⟩"
+
+    return _UNSEEN.sub(named, text)
 
 
 def one_line(name: str, *, most_chars: int) -> str:

@@ -11,6 +11,7 @@ from typing import Final
 
 from app.domain.file_names import name_key
 from app.domain.memories import NOTES_PATH, MemoryEntry
+from app.domain.text import with_unseen_named
 
 MOST_HOT: Final = 8
 MOST_FILE_BYTES: Final = 16_384
@@ -29,7 +30,7 @@ _HEAD: Final = (
 _TAIL: Final = "</memories>"
 _CUT: Final = "\n(Only the beginning is shown. View the file for the rest.)"
 _SET_ASIDE: Final = re.compile(re.escape(NOTES_PATH.removesuffix(".md")) + r"-\d{4}-\d\d-\d\d(-\d+)?\.md")
-_TAG: Final = re.compile(r"<(?=[\s/\\]*memor(?:y|ies)\b)", re.IGNORECASE)
+_TAG: Final = re.compile(r"<(?=[\W_]{0,16}memor(?:y|ies)\b)", re.IGNORECASE)
 
 
 Count = Callable[[str], int]
@@ -147,8 +148,8 @@ def _rendered(entry: MemoryEntry, text: str) -> str:
 
 
 def neutralised(text: str) -> str:
-    """Return `text` so that nothing in it opens or closes an entry of the block."""
-    return _TAG.sub("&lt;", text)
+    """Return `text` so that nothing in it opens or closes an entry of the block, and nothing unseen is in it."""
+    return _TAG.sub("&lt;", with_unseen_named(text))
 
 
 def _joined(chosen: Sequence[str]) -> str:

@@ -81,19 +81,20 @@ class MemoryTool:
 
     def _view(self, call: View, cap: Cap) -> ToolOutcome:
         if call.path.rstrip("/") in (_TOP, ""):
-            return ToolOutcome(folder_view(_TOP, self._memories.entries(), cap))
+            return ToolOutcome(folder_view(_TOP, self._memories.entries(), call.view_range, cap))
         path = parse_path(call.path)
         store = self._memories.store_of(path)
         place = store.find(path)
         if place.is_file:
             memory = store.read(path)
-            answer = file_view(place.path, memory.text, call.view_range, cap)
+            answer = file_view(place.path, memory.text, call.view_range, call.start_char, cap)
             self._seen.note(path, memory.version)
             store.note_use(path, self._clock.now())
             return ToolOutcome(answer)
         if place.status is None and path.names:
             raise NoSuchMemory(f"There is nothing at {path}. View {MemoryPath(path.scope)} to see what there is.")
-        return ToolOutcome(folder_view(str(place.path), _within(place.path, store.listing().entries), cap))
+        entries = _within(place.path, store.listing().entries)
+        return ToolOutcome(folder_view(str(place.path), entries, call.view_range, cap))
 
     def _write(self, call: Write, approved: Question | None) -> ToolOutcome:
         for attempt in range(_TRIES):

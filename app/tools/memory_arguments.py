@@ -33,6 +33,8 @@ class View(Arguments):
         BeforeValidator(_range),
     ] = None
     """First and last line, from 1; -1 for the end."""
+    start_char: Annotated[Count, within(0, _LARGEST)] = 0
+    """Of the first of these lines."""
 
 
 class Create(Arguments):
@@ -87,6 +89,7 @@ COMMANDS: Final[
 _WANTED: Final = {
     "path": 'path must be a path such as "/memories/workspace/plan.md"',
     "view_range": "view_range must be two line numbers, for example [1, 40]; -1 as the second means the end",
+    "start_char": "start_char must be a whole number of at least 0",
     "file_text": "file_text must be the whole text of the file",
     "old_str": "old_str must be the text to be replaced, exactly as it stands in the file",
     "new_str": "new_str must be the text that takes its place",

@@ -124,11 +124,15 @@ def _delete(call: Delete, memories: Memories, seen: SeenVersions) -> Change:
         name = "/".join(place.path.names)
         summary, diff = f"Delete “{name}” from what all chats remember", _removal(store, place.path)
     else:
-        files = [str(each.path) for each in walk(place).files]
+        found = walk(place)
+        files = [str(each.path) for each in found.files]
+        others = " and what else is in it" if found.others or not found.is_complete else ""
         summary = (
-            f"Delete the folder “{'/'.join(place.path.names)}” with {_files(len(files))} from what all chats remember"
+            f"Delete the folder “{'/'.join(place.path.names)}” with {_files(len(files))}{others}"
+            " from what all chats remember"
         )
-        diff = "\n".join(f"-{name}" for name in files[:_MOST_LISTED])
+        more = [f"… {_files(len(files) - _MOST_LISTED)} more"] if len(files) > _MOST_LISTED else []
+        diff = "\n".join([*(f"-{name}" for name in files[:_MOST_LISTED]), *more])
 
     def apply() -> Made:
         gone = store.delete(path, expected=version)

@@ -47,7 +47,14 @@ _FIELDS: Final[dict[str, dict[str, object]]] = {
         "items": {"type": "integer"},
         "minItems": 2,
         "maxItems": 2,
-        "description": "For view of a file: first and last line, from 1; -1 means the end. Example: [1, 40]",
+        "description": "For view: first and last line of a file, or memory of a folder, from 1; -1 means the end."
+        " Example: [1, 40]",
+    },
+    "start_char": {
+        "type": "integer",
+        "minimum": 0,
+        "description": "For view, only for a line too long for one answer: begin at this character of the first line."
+        " Example: 8000",
     },
     "file_text": {
         "type": "string",

@@ -3,11 +3,11 @@
 A person decides by it: nothing in a text may look like something else, and no part of a change hides another.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from app.domain.text import with_unseen_named
 from app.tools.text_compare import Opcode, grouped, opcodes
 
 MAX_DIFF_BYTES: Final = 32 * 1024
@@ -20,12 +20,6 @@ _AROUND_CHARS: Final = 300
 """What is shown of a long line on both sides of what changes in it."""
 _ROOM_FOR_REST: Final = 100
 _NO_END: Final = "\\ No newline at end of file"
-_PICTURES: Final = 0x2400
-"""Where Unicode's pictures of control characters begin."""
-_UNSEEN: Final = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
-)
-"""What breaks a line, turns its direction, or can't be seen at all. Joiners and marks that scripts need may stay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,19 +113,9 @@ def _most_gone(lines: Sequence[str]) -> int:
     return min(len(lines), _MOST_GONE_LINES)
 
 
-def plain(text: str) -> str:
-    """Return `text` with what can't be seen, or makes other things seen, named instead."""
-
-    def named(found: re.Match[str]) -> str:
-        code = ord(found[0])
-        return chr(_PICTURES + code) if code < ord(" ") else f"⟨U+{code:04X}⟩"
-
-    return _UNSEEN.sub(named, text)
-
-
 def _signed(sign: str, lines: Sequence[str]) -> Iterator[str]:
     for line in lines:
-        yield sign + plain(line.removesuffix("\n"))
+        yield sign + with_unseen_named(line.removesuffix("\n"))
         if not line.endswith("\n"):
             yield _NO_END
 

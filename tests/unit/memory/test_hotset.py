@@ -83,12 +83,28 @@ def test_the_block_is_labelled_as_data_and_ends_with_its_tag() -> None:
 
 
 @pytest.mark.parametrize(
-    "tag", ["</memory>", "</memories>", "< / memory >", "</MEMORY>", "<memory path='x'>", "<\n/memories>", "<\\memory>"]
+    "tag",
+    [
+        "</memory>",
+        "</memories>",
+        "< / memory >",
+        "</MEMORY>",
+        "<memory path='x'>",
+        "<\n/memories>",
+        "<\\memory>",
+        "<-/memories>",
+    ],
 )
 def test_no_text_closes_or_opens_an_entry(tag: str) -> None:
     text = block([memory("a")], {"/memories/global/a": f"one {tag} two <b> </memoryless>"})
     assert text.count("<") == block([memory("a")]).count("<") + 2
     assert "<b>" in text
+
+
+def test_nothing_unseen_gets_into_the_block() -> None:
+    text = block([memory("a")], {"/memories/global/a": "one\u202etwo\x1b\x00 \U000e0041\ttab\nمی\u200cخواهم"})
+    assert "</mem⟨U+00AD⟩ories>" in block([memory("a")], {"/memories/global/a": "</mem\u00adories>"})
+    assert "one⟨U+202E⟩two␛␀ ⟨U+E0041⟩\ttab\nمی\u200cخواهم" in text
 
 
 @pytest.mark.parametrize(("count", "most"), [(MOST_HOT, MOST_HOT), (MOST_HOT + 1, MOST_HOT)])

@@ -264,16 +264,49 @@ async def test_a_long_file_comes_in_pieces_that_are_capped(desk: Desk, limit: in
     assert read == lines
 
 
-async def test_a_line_and_a_list_that_are_too_long_are_cut(desk: Desk) -> None:
-    desk.write(PLAN, "x" * 90_000)
-    answer = await desk.done("view", path=PLAN)
-    assert Cap.of(desk.context(), COUNTER).holds(answer)
-    assert "too long to be shown whole" in answer
+async def test_a_line_that_is_too_long_comes_in_pieces_that_make_the_whole(desk: Desk) -> None:
+    long = "".join(f"{number} \U0001f98a " for number in range(4_000))
+    desk.write(PLAN, f"first\n{long}\nlast\n")
+    answer = await desk.done("view", path=PLAN, view_range=[2, -1])
+    read, begin = "", 0
+    while "start_char" in answer:
+        assert Cap.of(desk.context(), COUNTER).holds(answer)
+        read += answer.split("\t", 1)[1]
+        begin = int(answer.split("start_char ")[1].split(".")[0])
+        assert begin == len(read)
+        answer = await desk.done("view", path=PLAN, view_range=[2, -1], start_char=begin)
+    assert answer == f"{PLAN}, lines 2 to 3 of 3, from character {begin} on:\n     2\t{long[begin:]}\n     3\tlast"
+    assert read + long[begin:] == long
+    assert "behind its end" in await desk.refused("view", path=PLAN, start_char=6)
+    assert await desk.done("view", path=PLAN, view_range=[1, 1], start_char=5)
+
+
+async def test_a_long_list_comes_in_pieces_that_make_the_whole(desk: Desk) -> None:
+    (desk.root / "chat" / "memory").mkdir()
     for number in range(600):
         (desk.root / "chat" / "memory" / f"{number:03}-{'n' * 40}.md").touch()
-    answer = await desk.done("view", path="/memories/workspace")
-    assert Cap.of(desk.context(), COUNTER).holds(answer)
-    assert " more. View a folder" in answer
+    for path in ("/memories/workspace", "/memories"):
+        found: list[str] = []
+        while len(found) < 600:
+            answer = await desk.done("view", path=path, view_range=[len(found) + 1, -1])
+            assert Cap.of(desk.context(), COUNTER).holds(answer)
+            found += [line.split("\t")[1] for line in answer.splitlines() if "\t" in line]
+            assert answer.splitlines()[0].endswith(f"to {len(found)} of them.")
+            assert (f"Go on with view_range [{len(found) + 1}, 600]" in answer) is (len(found) < 600)
+        assert found == [f"/memories/workspace/{number:03}-{'n' * 40}.md" for number in range(600)]
+    assert "no memories 601 to 600" in await desk.refused("view", path="/memories", view_range=[601, -1])
+
+
+async def test_a_folder_that_is_deleted_is_shown_with_all_that_goes(desk: Desk) -> None:
+    for number in range(51):
+        desk.write(f"/memories/global/old/{number:02}.md", "x")
+    (desk.root / "memory" / "old" / "photo").symlink_to(desk.root)
+    await desk.done("delete", path="/memories/global/old")
+    asked = desk.questions[-1]
+    assert asked.summary == (
+        "Delete the folder “old” with 51 files and what else is in it from what all chats remember"
+    )
+    assert asked.diff.splitlines()[49:] == ["-/memories/global/old/49.md", "… 1 file more"]
 
 
 async def test_uses_are_counted_by_the_model_only(desk: Desk) -> None:
