@@ -13,7 +13,7 @@ import pytest
 
 from app.domain.file_names import name_key
 from app.tools.folder_access import Folder, open_folder
-from app.tools.folder_entries import Stopped, version_of
+from app.tools.folder_entries import Stopped, TooLarge, version_of
 from app.tools.folder_names import FolderFault
 from app.tools.folder_places import CREATE, PathPlace, open_root
 from app.tools.folder_put import ABSENT
@@ -417,3 +417,59 @@ def test_the_root_is_opened_without_a_link_on_the_way(desk: FolderDesk) -> None:
         opened(desk.root).close()
         with pytest.raises(OSError, match=r"plain folder|Not a directory"):
             opened(desk.base / "way" / "work")
+
+
+# Each of two guards holds without the other
+
+
+def test_a_folder_in_another_spelling_is_refused_before_and_while_it_is_made(
+    desk: FolderDesk, place: UneasyPlace
+) -> None:
+    with pytest.raises(FolderFault, match="“docs” is there already"):
+        Folder(place, threading.Event()).read_if_there(("Docs", "new.md"), most_bytes=MOST)
+    with pytest.raises(FolderFault, match="“docs” is there already"):
+        write(place, "Docs", "new.md", expected=ABSENT)
+    assert desk.names() == ["docs", "docs/plan.md"]
+
+
+def test_a_file_that_says_it_is_empty_and_never_ends_is_given_up(desk: FolderDesk) -> None:
+    desk.put("endless")
+    place = UneasyPlace.at(desk.root)
+
+    class Endless(UneasyPlace):
+        """Grows as soon as it is opened, as files of the system itself do."""
+
+        def open(self, name: str, flags: int, mode: int = 0o666) -> int:
+            descriptor = super().open(name, flags, mode)
+            real = os.fstat
+
+            def empty(looked_at: int) -> os.stat_result:
+                found = real(looked_at)
+                (desk.root / "endless").write_bytes(b"x" * (MOST + 1))
+                return found
+
+            monkeypatch.setattr(os, "fstat", empty)
+            return descriptor
+
+    with pytest.MonkeyPatch.context() as monkeypatch, pytest.raises(TooLarge, match="of at most 1 MB"):
+        read(Endless(place.real), "endless")
+    place.close()
+
+
+def test_reading_is_left_in_the_middle(desk: FolderDesk, place: UneasyPlace) -> None:
+    stop = threading.Event()
+    stop.set()
+
+    with pytest.raises(Stopped):
+        Folder(place, stop).read(("docs", "plan.md"), most_bytes=MOST)
+
+
+def test_nothing_stays_open_of_muntins_own_data(desk: FolderDesk) -> None:
+    desk.put("docs/settings.json")
+    before = len(list(Path("/dev/fd").iterdir()))
+    with open_folder(desk.root, threading.Event(), apart_from=desk.root / "docs") as folder:
+        for _ in range(9):
+            with pytest.raises(FolderFault, match="its own data"):
+                folder.read(("docs", "settings.json"), most_bytes=MOST)
+
+    assert len(list(Path("/dev/fd").iterdir())) == before
