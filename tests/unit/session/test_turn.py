@@ -7,7 +7,7 @@ from app.domain.errors import ErrorKind, ProviderError, StorageError
 from app.domain.events import AnswerDelayed, ReplyDropped, ReplyStarted, ReplyUnsaved, RetryScheduled, SessionBroke
 from app.domain.rows import Blob, Flag, Kind, MediaPart, ReasoningPart, Row, TextPart, ToolPart
 from app.history.codec import encode_row
-from app.history.partial import PartialFile
+from app.history.partial import SAVE_INTERVAL_SECONDS, PartialFile
 from app.providers.base import (
     QuietPiece,
     ReasoningPiece,
@@ -329,15 +329,24 @@ async def test_a_broken_partial_is_no_reason_not_to_open(program: Program, left:
 
 async def test_the_partial_is_on_disk_while_a_reply_is_written(program: Program) -> None:
     chat = await program.new_chat()
-    hold = Hold()
-    program.provider.play([TextPiece("as far "), TextPiece("as this"), hold, *reply("!")])
+    first, second = Hold(), Hold()
+    program.provider.play([TextPiece("as far "), TextPiece("as this"), first, TextPiece(" here"), second, *reply("!")])
     await chat.send("hi")
-    await hold.reached()
+    await first.reached()
     await until(chat.files.partial.exists)
     kept = PartialFile(chat.files).load()
     assert kept is not None
     assert kept.text == "as far as this"
-    hold.release()
+    first.release()
+    await second.reached()
+
+    def is_newer() -> bool:
+        newer = PartialFile(chat.files).load()
+        return newer is not None and (newer.id, newer.text) == (kept.id, "as far as this here")
+
+    await until(is_newer)
+    assert SAVE_INTERVAL_SECONDS <= 0.5, "what a crash may cost"
+    second.release()
     await chat.idle()
     assert kept.id == chat.rows()[-1].id
 
