@@ -6,6 +6,10 @@ from collections.abc import Callable
 import pytest
 from PySide6.QtCore import Qt
 
+from app.domain.ids import new_id
+from app.history.branches import Branches
+from app.history.files import ChatFiles
+from app.history.store import Store
 from app.session.inputs import EditMessage, Regenerate, UserInput
 from app.ui.chat.deeds import Deed, VersionMark
 from app.ui.chat.transcript_model import RowKind
@@ -139,6 +143,27 @@ def test_an_answer_that_was_stopped_before_a_word_can_be_gone_back_from(desk: De
     settled(desk, "a", "one")
 
 
+def test_where_a_version_has_nothing_to_show_the_notice_says_which_it_is(desk: Desk) -> None:
+    desk.provider.play(reply("one"))
+    desk.say("a")
+    chat, (asked, answer) = desk.session, desk.rows()
+    desk.close()
+    # As a crash right after the cut leaves it.
+    files = ChatFiles(desk.root / "sessions" / chat)
+    files.lease.take()
+    store = Store(files, session=chat, new_id=new_id)
+    store.repair()
+    Branches(files, store).cut(asked.id, "regenerate", expected_last_seq=answer.seq or 0)
+    files.lease.release()
+    desk.program = desk._start()
+    notice = f"open-{asked.id}"
+    desk.until(lambda: view(desk).model.node(notice) is not None)
+    assert button(desk, notice, Deed.PREVIOUS).name == "Version 2 of 2: Previous version"
+    click(desk, notice, Deed.PREVIOUS)
+    settled(desk, "a", "one")
+    desk.until(lambda: view(desk).model.node(notice) is None)
+
+
 def test_the_versions_of_a_reply_of_several_steps_stand_below_its_last_step(desk: Desk) -> None:
     desk.tools.append(ScriptedTool("look"))
     desk.provider.play(reply("one"), calls(("look", {}), text="I look."), reply("Found it."))
@@ -240,7 +265,7 @@ def test_a_selection_of_what_is_cut_off_ends(desk: Desk) -> None:
 
 def test_the_history_shows_the_version_that_is_the_chat(desk: Desk) -> None:
     edited(desk)
-    history = desk.window.show_history()
+    history = desk.window.sides.show_history()
 
     def listed() -> list[str]:
         model = history._list.model()
