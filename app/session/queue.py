@@ -78,9 +78,10 @@ class MessageQueue:
     # On disk
 
     async def load(self, *, may_repair: bool) -> None:
-        """Learn what waits on disk; it waits for the person from now on. Raises StorageError.
+        """Learn what waits on disk. Raises StorageError.
 
-        With `may_repair` what was sent waits no longer: only for the lease holder.
+        With `may_repair`, for the lease holder only, what was sent waits no longer, and the rest waits for the person;
+        without it whoever holds the chat sends it.
         """
         async with self._changing:
             await self._load(may_repair=may_repair)
@@ -100,7 +101,7 @@ class MessageQueue:
         sent = await self._sent_among([message.id for message in messages]) if may_repair and messages else set()
         self._messages, self._sent = messages, sent
         if self._waiting:
-            self._pause, self._reason = Pause.RESTART, ""
+            self._pause, self._reason = Pause.RESTART if may_repair else None, ""
         self._is_loaded = True
         self._tell(self.view)
         if sent:

@@ -8,14 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.errors import StorageError
+from app.domain.errors import ChatInUse, StorageError
+from app.domain.events import QueueChanged
 from app.domain.queue import Pause, QueuedMessage, When
 from app.history.files import ChatFiles
 from app.session.inputs import (
     Accepted,
     EditQueued,
     GoOnWithQueue,
+    MoveQueued,
     Refused,
+    RemoveQueued,
     ResetContext,
     SendQueuedNow,
     SwitchVersion,
@@ -181,6 +184,85 @@ async def test_a_message_is_on_disk_though_the_disk_failed_behind_it(
         patch.setattr(os, "fsync", fail_for_folders)
         await queue.add(QueuedMessage("a", "a"))
     assert [message.text for message in queue.view.messages] == ["a"]
+
+
+async def test_a_message_that_is_just_being_sent_can_not_be_changed(tmp_path: Path) -> None:
+    queue = MessageQueue(ChatFiles(tmp_path), lambda _view: None)
+    await queue.add(QueuedMessage("a", "a"))
+    await queue.take()
+    for change in (EditQueued("a", text="b"), MoveQueued("a", 0), RemoveQueued("a")):
+        assert await queue.change(change) is None
+    queue.put_back()
+    assert await queue.change(EditQueued("a", text="b")) is not None
+
+
+async def test_another_process_sees_what_waits_and_takes_it_over_once(program: Program) -> None:
+    chat = await program.new_chat()
+    hold = Hold()
+    program.provider.play([hold, *reply("one")], [Hold()])
+    await chat.send("first")
+    await hold.reached()
+    await chat.queue("second")
+    third = await chat.queue("third")
+
+    other = Program(program.root, provider=program.provider, clock=program.clock, new_id=program.new_id)
+    opened = await other.manager.open_chat(chat.session)
+    # It waits for the reply that comes over there, not for anybody here.
+    assert ([message.text for message in opened.queue.messages], opened.queue.pause) == (["second", "third"], None)
+    with pytest.raises(ChatInUse):
+        await other.manager.change_queue(chat.session, SendQueuedNow(third))
+    hold.release()
+    theirs = Chat(other, chat.session)
+    await until(lambda: theirs.waiting == ["third"])
+
+    await program.manager.close()
+    assert await other.manager.take_over(chat.session)
+    opened = await other.manager.open_chat(chat.session)
+    assert ([message.text for message in opened.queue.messages], opened.queue.pause) == (["third"], Pause.RESTART)
+    program.provider.play(reply("three"))
+    await other.manager.change_queue(chat.session, GoOnWithQueue())
+    await until(lambda: theirs.texts()[-1:] == ["three"])
+    await theirs.idle()
+    assert theirs.texts() == ["first", "one", "second", "", "third", "three"]
+    await other.manager.close()
+    await other.tasks.close()
+
+
+async def test_stop_right_behind_send_now_lets_the_message_wait(program: Program) -> None:
+    chat = await program.new_chat()
+    hold = Hold()
+    program.provider.play([*reply("so far")[:1], hold])
+    await chat.send("first")
+    await hold.reached()
+    second = await chat.queue("second")
+    await chat.change_queue(SendQueuedNow(second))
+    await chat.stop()
+    assert (chat.waiting, chat.pause, chat.texts()) == (["second"], Pause.STOPPED, ["first", "so far"])
+
+
+async def test_send_now_is_not_told_as_a_stop(program: Program) -> None:
+    chat = await program.new_chat()
+    hold = Hold()
+    program.provider.play([*reply("so far")[:1], hold], reply("ok"))
+    await chat.send("first")
+    await hold.reached()
+    await chat.change_queue(SendQueuedNow(await chat.queue("second")))
+    await until(lambda: chat.texts()[-1:] == ["ok"])
+    await chat.idle()
+    assert {event.queue.pause for event in chat.events(QueueChanged)} == {None}
+
+
+async def test_what_waited_over_a_restart_goes_on_waiting_when_a_turn_is_stopped(program: Program) -> None:
+    chat, _ids = await held_back(program, "second")
+    await program.restart()
+    await program.manager.open_chat(chat.session)
+    hold = Hold()
+    program.provider.play([hold], reply("ok"))
+    await chat.send("third")
+    await hold.reached()
+    await chat.stop()
+    await chat.say("fourth")
+    assert (chat.waiting, chat.pause) == (["second"], Pause.RESTART)
 
 
 async def test_messages_that_come_together_go_in_the_order_in_which_they_came(program: Program) -> None:
