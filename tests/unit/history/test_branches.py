@@ -265,6 +265,18 @@ def test_a_message_is_never_there_twice(files: ChatFiles, row_id: str) -> None:
     assert not files.branches.exists()
 
 
+def test_a_version_with_a_message_that_stays_in_the_chat_is_refused(files: ChatFiles) -> None:
+    write_rows(files, 1, 1, 1)
+    branches, last_seq = opened(files)
+    cut = branches.cut("b", "edit", then=[text_row("x")], expected_last_seq=last_seq)
+    path = files.branches / f"{cut.branch}.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"id":"c"', b'"id":"a"'))
+    with pytest.raises(DuplicateRow):
+        branches.switch("b", cut.branch, expected_last_seq=cut.last_seq)
+    assert shown(files) == "a b x"
+    assert kept(files) == [("b", "a")]
+
+
 def test_a_version_of_another_message_or_of_none_is_refused(files: ChatFiles) -> None:
     write_rows(files, 1, 1, 1)
     branches, last_seq = opened(files)
