@@ -33,7 +33,7 @@ class ProfilesController(QObject):
         self._tasks = tasks
         self._settings: Settings | None = None
         self._chat: ChatSummary | None = None
-        self.menu = QMenu(self.tr("P&rofile"), window)
+        self.menu = QMenu(self.tr("&Profile"), window)
         self.menu.aboutToShow.connect(self._fill)
         self._group: QActionGroup | None = None
         button.clicked.connect(self._open_menu)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, Signal, Slot
@@ -229,6 +230,7 @@ class Composer(QWidget):
             if on:
                 self._editing_line = self._editing_line or self._make_editing_line()
                 self._editing_line.show_for(edited)
+                self.order_stops()
             if self._editing_line is not None:
                 self._editing_line.setVisible(on)
             self.set_hint("")
@@ -248,8 +250,6 @@ class Composer(QWidget):
         inner = self._frame.layout()
         assert isinstance(inner, QVBoxLayout)
         inner.insertWidget(0, made)
-        QWidget.setTabOrder(made.save, made.cancel)
-        QWidget.setTabOrder(made.cancel, self.field)
         return made
 
     def set_writable(self, *, on: bool) -> None:
@@ -366,24 +366,24 @@ class Composer(QWidget):
 
     @Slot()
     def _files_changed(self) -> None:
-        """Let the Tab key go through the files before it comes to the field."""
-        before = self.field.previousInFocusChain()
-        for stop in (
-            self.folder_chip,
-            *self.tray.stops(),
-            self.field,
-            self.folder_button,
-            self._attach_button,
-            *self.buttons.stops(),
-        ):
-            if before is not None and before is not stop:
-                QWidget.setTabOrder(before, stop)
-            before = stop
+        self.order_stops()
         if self._was_too_early and not self.tray.is_reading:
             self._was_too_early = False
             if not self._hint_is_error:
                 self.set_hint("")
         self._show_button()
+
+    def stops(self) -> list[QWidget]:
+        """Return what the Tab key stops at, in order: as it is seen, from the top."""
+        line = self._editing_line
+        changing = [line.save, line.cancel] if line is not None else []
+        buttons = [self.folder_button, self._attach_button, *self.buttons.stops()]
+        return [*changing, self.folder_chip, *self.tray.stops(), self.field, *buttons]
+
+    def order_stops(self) -> None:
+        """Let the Tab key go from one to the next."""
+        for before, stop in pairwise(self.stops()):
+            QWidget.setTabOrder(before, stop)
 
     @Slot(bool)
     def _show_focus(self, has_focus: bool) -> None:  # noqa: FBT001 - a Qt slot

@@ -48,8 +48,8 @@ class EmptyPage(QScrollArea):
         self._about.setObjectName("mutedText")
         layout.addWidget(self._about)
         layout.addSpacing(8)
-        self._prompts = [self._prompt_button() for _ in range(_PROMPTS)]
-        for button in self._prompts:
+        self.prompts = [self._prompt_button() for _ in range(_PROMPTS)]
+        for button in self.prompts:
             layout.addWidget(button)
         self.show_practice()
         holder = QWidget()
@@ -104,7 +104,7 @@ class EmptyPage(QScrollArea):
 
     def _offer(self, about: str, *prompts: str) -> None:
         self._about.setText(about)
-        for button, prompt in zip(self._prompts, prompts, strict=True):
+        for button, prompt in zip(self.prompts, prompts, strict=True):
             button.show_prompt(prompt)
 
     def _prompt_button(self) -> "_PromptButton":

@@ -64,6 +64,10 @@ class FindBar(QWidget):
         self._grid.setContentsMargins(theme.px(12), theme.px(5), theme.px(8), theme.px(5))
         self._place()
 
+    def stops(self) -> list[QWidget]:
+        """Return what the Tab key stops at, in order."""
+        return [self.field, self.previous, self.next, self.shut]
+
     def begin(self, text: str) -> None:
         """Let a text be typed over, or gone on with."""
         self._typing.stop()
@@ -163,8 +167,6 @@ class FindBar(QWidget):
             grid.addWidget(self.count, 0, 1)
         grid.addWidget(self.note, 2, 0, 1, 5)
         self.count.setVisible(bool(self.count.text()) or not is_narrow)
-        for before, after in zip((self.field, *buttons[:-1]), buttons, strict=True):
-            QWidget.setTabOrder(before, after)
 
 
 def _label(name: str) -> QLabel:

@@ -50,7 +50,7 @@ class FindController(QObject):
         """A step that waits for hits that are still looked for."""
         self._hint = ""
         self._has_announced = True
-        page.insert_bar(self.bar)
+        page.insert_bar(self.bar, self.bar.stops())
         self.bar.hide()
         self.bar.text_changed.connect(self._look_for)
         self.bar.next_wanted.connect(self.go_next)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QSize, Qt, Signal
@@ -79,6 +80,7 @@ class ChatPage(QWidget):
         self._transcript: TranscriptView | None = None
         self._waiting: WaitingAnswers | None = None
         self._queue_tray: QueueTray | None = None
+        self._bar_stops: Sequence[QWidget] = ()
         self.empty = EmptyPage()
         self.composer = Composer(theme)
         self.banner = Banner()
@@ -103,6 +105,7 @@ class ChatPage(QWidget):
         self.setAcceptDrops(True)
         self._drop_zone = DropZone(self, theme)
         self._drop_zone.dropped.connect(self.composer.take)
+        self._order_stops()
         self.set_theme(theme)
 
     @property
@@ -133,9 +136,8 @@ class ChatPage(QWidget):
         # A bar with nothing to scroll keeps its place and shows no handle.
         bar.rangeChanged.connect(lambda least, most: bar.setEnabled(most > least))
         self._stack.addWidget(transcript)
-        QWidget.setTabOrder(self._header.model, transcript)
-        QWidget.setTabOrder(transcript, self.composer.folder_chip)
-        QWidget.setTabOrder(self.composer.folder_chip, self.composer.field)
+        self._transcript = transcript
+        self._order_stops()
         return transcript
 
     @property
@@ -158,8 +160,8 @@ class ChatPage(QWidget):
         layout = self.layout()
         assert isinstance(layout, QVBoxLayout)
         layout.insertWidget(layout.indexOf(self.composer), tray)
-        QWidget.setTabOrder(self.transcript, tray.go_on)
-        QWidget.setTabOrder(tray.go_on, tray.list)
+        self._queue_tray = tray
+        self._order_stops()
         return tray
 
     def set_theme(self, theme: Theme) -> None:
@@ -185,10 +187,7 @@ class ChatPage(QWidget):
             self._waiting = self._make_waiting()
         if self._waiting is not None:
             self._waiting.show_questions(asked)
-            before: QWidget = self.transcript
-            for stop in self._waiting.stops():
-                QWidget.setTabOrder(before, stop)
-                before = stop
+            self._order_stops()
 
     def _make_waiting(self) -> WaitingAnswers:
         from app.ui.chat.waiting_answers import WaitingAnswers
@@ -226,12 +225,24 @@ class ChatPage(QWidget):
         """Shows the chat's profile and asks for another."""
         return self._header.profile
 
-    def insert_bar(self, bar: QWidget) -> None:
-        """Put a bar between the header and the transcript."""
+    def insert_bar(self, bar: QWidget, stops: Sequence[QWidget]) -> None:
+        """Put a bar between the header and the transcript; the Tab key stops at `stops` of it."""
         layout = self.layout()
         assert isinstance(layout, QVBoxLayout)
         layout.insertWidget(2, bar)
-        QWidget.setTabOrder(self._header.model, bar)
+        self._bar_stops = stops
+        self._order_stops()
+
+    def _order_stops(self) -> None:
+        """Let the Tab key go from the top to the bottom, whatever was made first."""
+        header, tray = self._header, self._queue_tray
+        stops: list[QWidget] = [header.panel_button, header.profile, header.model, header.history_button]
+        stops += [*self.banner.stops(), *self._bar_stops, *self.empty.prompts]
+        stops += [self._transcript] if self._transcript is not None else []
+        stops += self._waiting.stops() if self._waiting is not None else []
+        stops += [tray.go_on, tray.list] if tray is not None else []
+        for before, stop in pairwise([*stops, *self.composer.stops()]):
+            QWidget.setTabOrder(before, stop)
 
     def show_empty(self, *, on: bool) -> None:
         """Show the ways to begin instead of an empty transcript."""
@@ -286,6 +297,10 @@ class Banner(QWidget):
         layout.addWidget(self._text, 1)
         layout.addWidget(self._button)
         self.hide()
+
+    def stops(self) -> list[QWidget]:
+        """Return what the Tab key stops at."""
+        return [self._button]
 
     def show_text(self, text: str, button: str = "") -> None:
         """Show `text`, nothing if it is empty; `button` only with words on it."""
