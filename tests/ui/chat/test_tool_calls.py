@@ -82,7 +82,8 @@ def test_a_model_that_calls_without_an_end_is_stopped_visibly_and_may_go_on(desk
     desk.provider.play(*[calls(("look", {}))] * MAX_STEPS, reply("Enough."))
     desk.type("look for ever")
     desk.window.page.composer.submit()
-    desk.until(lambda: desk.window._live.state(desk.session) is TurnState.IDLE)
+    # A hundred steps, each on disk before the next: a busy machine takes its time over them.
+    desk.qtbot.waitUntil(lambda: desk.window._live.state(desk.session) is TurnState.IDLE, timeout=40_000)
     desk.idle()
     node = desk.window.page.transcript.nodes[-1]
     assert f"called tools {MAX_STEPS} times in a row" in node.item.note
