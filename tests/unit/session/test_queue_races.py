@@ -4,6 +4,7 @@ import asyncio
 import errno
 import os
 import stat
+import threading
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from app.domain.queue import Pause, QueuedMessage, When
 from app.history.files import ChatFiles
 from app.session.inputs import (
     Accepted,
+    Choices,
     EditQueued,
     GoOnWithQueue,
     MoveQueued,
@@ -27,7 +29,7 @@ from app.session.inputs import (
 from app.session.queue import MessageQueue
 from tests.fakes.disk import refusing
 from tests.fakes.scripted import Hold, reply
-from tests.unit.session.conftest import Chat, Program, until
+from tests.unit.session.conftest import MODEL, Chat, Program, until
 
 
 async def held_back(program: Program, *texts: str) -> tuple[Chat, list[str]]:
@@ -240,6 +242,17 @@ async def test_stop_right_behind_send_now_lets_the_message_wait(program: Program
     assert (chat.waiting, chat.pause, chat.texts()) == (["second"], Pause.STOPPED, ["first", "so far"])
 
 
+async def test_send_now_begins_nothing_in_a_chat_that_closes(program: Program) -> None:
+    chat = await program.new_chat()
+    hold = Hold()
+    program.provider.play([*reply("so far")[:1], hold])
+    await chat.send("first")
+    await hold.reached()
+    await chat.change_queue(SendQueuedNow(await chat.queue("second")))
+    await program.manager.close()
+    assert (chat.texts(), chat.queued_on_disk()) == (["first", "so far"], ["second"])
+
+
 async def test_send_now_is_not_told_as_a_stop(program: Program) -> None:
     chat = await program.new_chat()
     hold = Hold()
@@ -263,6 +276,77 @@ async def test_what_waited_over_a_restart_goes_on_waiting_when_a_turn_is_stopped
     await chat.stop()
     await chat.say("fourth")
     assert (chat.waiting, chat.pause) == (["second"], Pause.RESTART)
+
+
+@pytest.mark.parametrize("change", ["reset", "switch"])
+async def test_what_was_stopped_is_not_sent_because_of_a_reset_or_a_switch(program: Program, change: str) -> None:
+    chat = await program.new_chat()
+    program.provider.play(reply("one"), reply("two"))
+    await chat.say("first")
+    await chat.regenerate(chat.rows()[-1].id)
+    (versions,) = chat.versions
+    hold = Hold()
+    program.provider.play([hold])
+    await chat.send("next")
+    await hold.reached()
+    await chat.queue("second")
+    await chat.stop()
+    outcome = await (chat.reset() if change == "reset" else chat.switch(versions.after, versions.ids[0]))
+    assert outcome == Accepted()
+    assert (chat.waiting, chat.pause) == (["second"], Pause.STOPPED)
+    assert len(program.provider.requests) == 3
+
+
+@pytest.mark.parametrize(
+    "choices", [Choices("scripted/gone"), Choices("gone/model"), Choices(MODEL, profile="gone")], ids=str
+)
+async def test_a_message_for_a_model_or_profile_that_is_gone_waits_on(program: Program, choices: Choices) -> None:
+    chat = await program.new_chat()
+    hold = Hold()
+    program.provider.play([hold, *reply("one")], reply("ok"))
+    await chat.send("first")
+    await hold.reached()
+    message = UserInput("m", "second", choices=choices)
+    assert await program.manager.enqueue(chat.session, message, When.AFTER_TURN) == Accepted(is_queued=True)
+    await chat.queue("third")
+    hold.release()
+    await chat.idle()
+    told = chat.events(QueueChanged)[-1].queue
+    assert ([each.text for each in told.messages], told.pause) == (["second", "third"], Pause.ERROR)
+    assert "gone" in told.reason
+    assert chat.texts() == ["first", "one"]
+
+    await chat.change_queue(RemoveQueued("m"))
+    await chat.change_queue(GoOnWithQueue())
+    await until(lambda: chat.texts()[-1:] == ["ok"])
+    await chat.idle()
+
+
+async def test_a_message_is_sent_though_the_reply_ends_while_it_is_written_down(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat = await program.new_chat()
+    hold, goes_on = Hold(), threading.Event()
+    program.provider.play([hold, *reply("one")], reply("two"))
+    await chat.send("first")
+    await hold.reached()
+    replace = os.replace
+
+    def replace_later(source: Path, target: Path) -> None:
+        if Path(target).name == "queue.json":
+            goes_on.wait(10)
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", replace_later)
+    queueing = program.tasks.spawn(chat.queue("second"), name="queue")
+    hold.release()
+    await chat.idle()
+    assert chat.texts() == ["first", "one"]
+    goes_on.set()
+    await queueing
+    await until(lambda: chat.texts()[-1:] == ["two"])
+    await chat.idle()
+    assert chat.waiting == []
 
 
 async def test_messages_that_come_together_go_in_the_order_in_which_they_came(program: Program) -> None:
