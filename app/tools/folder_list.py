@@ -12,7 +12,7 @@ from app.tools.folder_entries import EntryKind, check_stop
 from app.tools.folder_glob import Glob
 from app.tools.folder_names import Names, shown
 from app.tools.folder_schema import LIST_SPEC
-from app.tools.folder_tool import ANSWER_SECONDS, FolderReader, Job, Shared, path_of, text_outcome
+from app.tools.folder_tool import ANSWER_SECONDS, FolderReader, Job, Shared, json_text, path_of, text_outcome
 from app.tools.folder_walk import Found, Walk
 
 MOST_ENTRIES: Final = 500
@@ -50,7 +50,7 @@ class _Listing:
         lines = [_line(each) for each in self.found[:count]]
         behind = self.found[count - 1].names if 0 < count < len(self.found) else self.goes_on_behind
         if behind or count < len(self.found):
-            end = f'There is more: make the same call with cursor="{"/".join(behind)}".'
+            end = f"There is more: make the same call with cursor={json_text('/'.join(behind))}."
         elif not lines:
             nothing = "Nothing in it fits the pattern" if self.call.pattern else "It is empty"
             end = f"“{shown(self.start)}”: {nothing}{', behind the cursor' if self.call.cursor else ''}."

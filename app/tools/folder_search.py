@@ -15,7 +15,7 @@ from app.tools.folder_glob import Glob
 from app.tools.folder_names import FolderFault, Names
 from app.tools.folder_schema import MAX_READ_BYTES, SEARCH_SPEC
 from app.tools.folder_text import Lines, count_words, decode, is_pdf
-from app.tools.folder_tool import ANSWER_SECONDS, FolderReader, Job, Shared, path_of, text_outcome
+from app.tools.folder_tool import ANSWER_SECONDS, FolderReader, Job, Shared, json_text, path_of, text_outcome
 from app.tools.folder_walk import Found, Walk
 
 MOST_HITS: Final = 50
@@ -107,7 +107,7 @@ class _Search:
             else "Nothing found"
         )
         if cursor or count < len(self.hits):
-            end = f'{what} so far. Not all was searched: make the same call with cursor="{cursor}".'
+            end = f"{what} so far. Not all was searched: make the same call with cursor={json_text(cursor)}."
         else:
             end = f"{what}{' behind the cursor' if self.job.call.cursor else ''}. All was searched."
         passed = (f"{number:,} {name if number == 1 else _PASSED[name]}" for name, number in self.passed.items())

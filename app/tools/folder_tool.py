@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -134,6 +135,11 @@ def path_of(text: str, folder: Folder, job: Job[C]) -> Names:
 def file_path_of(text: str, folder: Folder, job: Job[C]) -> Names:
     """Return what may be a file. Raises FolderFault."""
     return folder.as_written(parse_file_path(text, job.root))
+
+
+def json_text(text: str) -> str:
+    """Return a text as a model writes it in a call."""
+    return json.dumps(text, ensure_ascii=False)
 
 
 def text_outcome(text: str | None) -> ToolOutcome:

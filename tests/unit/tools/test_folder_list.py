@@ -1,6 +1,7 @@
 """`list_files`: what is there, in one order, page by page."""
 
 import contextlib
+import json
 import os
 import re
 import threading
@@ -21,8 +22,8 @@ def entries(answer: str) -> list[str]:
 
 
 def cursor(answer: str) -> str:
-    found = re.search(r'cursor="([^"]*)"', answer)
-    return found[1] if found else ""
+    found = re.search(r'cursor=("(?:[^"\\]|\\.)*")', answer)
+    return str(json.loads(found[1])) if found else ""
 
 
 async def pages(desk: FolderDesk, tool: str, **arguments: object) -> list[str]:
@@ -200,6 +201,18 @@ async def test_what_has_too_long_a_path_is_left_out_and_the_cursor_goes_on(desk:
     assert found[-1] == "z.txt (0 bytes)"
     assert [len(line) - 1 for line in found[:-1]] == [249, 499, 749, 744, 945]
     assert "Left out: 2 folders too deep inside others." in answers[-1]
+
+
+async def test_a_name_with_quotes_is_gone_on_behind(tmp_path_factory: pytest.TempPathFactory) -> None:
+    desk = FolderDesk(tmp_path_factory.mktemp("quotes"), clock=HastyClock())
+    names = [f'say "{number}".txt' for number in range(9)]
+    for name in names:
+        desk.put(name, "fox")
+
+    for tool, arguments in (("list_files", {}), ("search_files", {"query": "fox"})):
+        answers = await pages(desk, tool, **arguments)
+        assert len(answers) > 2
+        assert [name for name in names if any(name in line for answer in answers for line in entries(answer))] == names
 
 
 async def test_a_name_that_begins_with_a_space_is_gone_on_behind(desk: FolderDesk) -> None:

@@ -138,6 +138,7 @@ async def test_limits_hold_on_both_sides(desk: FolderDesk) -> None:
 
     assert "Created" in await desk.text("write_file", path="a", content="x" * 1_000_000)
     assert "at most 1 MB" in await desk.fault("write_file", path="b", content="x" * 1_000_001)
+    assert "at most 1 MB" in await desk.fault("write_file", path="b", content="é" * 500_001)
     assert "Replaced" in await desk.text("write_file", path="large.txt", content="x")
     assert "too large: 5.0 MB, of at most 5 MB" in await desk.fault("write_file", path="larger.txt", content="x")
 

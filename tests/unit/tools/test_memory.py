@@ -182,6 +182,20 @@ async def test_what_is_shared_by_all_chats_is_asked_first(desk: Desk) -> None:
     assert await desk.tool.question({"command": "view", "path": SHARED}, desk.context()) is None
 
 
+@pytest.mark.parametrize("root", ["/memories/Global", "/MEMORIES/GLOBAL", "/memorie\u017f/gLoBaL"])
+async def test_no_spelling_of_a_path_gets_round_the_question(desk: Desk, root: str) -> None:
+    await desk.done("create", path=f"{root}/People.md", file_text="Ada\n")
+    await desk.done("insert", path=f"{root}/people.md", insert_line=0, insert_text="Grace")
+    await desk.done("str_replace", path=f"{root}/PEOPLE.md", old_str="Ada", new_str="Emmy")
+    await desk.done("rename", old_path=f"{root}/people.md", new_path=f"{root}/old/people.md")
+    await desk.done("delete", path=f"{root}/OLD")
+    assert len(desk.questions) == 5
+    assert desk.told == [MemoryScope.GLOBAL] * 5
+    assert desk.here.listing().entries == ()
+    desk.write(PLAN, "x")
+    assert "can't move between" in await desk.refused("rename", old_path=PLAN, new_path=f"{root}/plan.md")
+
+
 async def test_what_the_person_was_not_asked_is_not_done(desk: Desk) -> None:
     given = {"command": "create", "path": SHARED, "file_text": "Ada"}
     outcome = await desk.tool.run(given, desk.context())
