@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import QCoreApplication, QModelIndex, QPoint, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QContextMenuEvent, QKeyEvent
+from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTreeWidgetItem
 
 from app.domain.memories import MemoryEntry, MemoryListing, MemoryScope
@@ -65,6 +65,8 @@ class MemoryList(QTreeWidget):
         self.expandAll()
         if isinstance(current, MemoryEntry):
             self.select(current.path)
+        if self.hasFocus():
+            self._choose_one()
 
     @property
     def current(self) -> MemoryEntry | MemoryScope | None:
@@ -81,6 +83,18 @@ class MemoryList(QTreeWidget):
                 if isinstance(value, MemoryEntry) and value.path == path:
                     self.setCurrentIndex(index)
                     return
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        if event.reason() is not Qt.FocusReason.MouseFocusReason:
+            self._choose_one()
+
+    def _choose_one(self) -> None:
+        """Make something current, so that it is seen where the keyboard is."""
+        if not self.currentIndex().isValid():
+            group = self.model().index(0, 0)
+            first = self.model().index(0, 0, group)
+            self.setCurrentIndex(first if isinstance(self._value(first), MemoryEntry) else group)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         value = self.current

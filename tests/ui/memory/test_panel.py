@@ -5,6 +5,7 @@ from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QApplication
 
+from app.domain.memories import MemoryScope
 from app.ui.memory.editing import SaveState
 from tests.fakes.scripted import reply
 from tests.ui.memory.conftest import EVERYWHERE, HERE, MemoryDesk
@@ -38,6 +39,16 @@ def test_memories_are_listed_by_where_they_hold(memory: MemoryDesk) -> None:
     (memory.desk.root / "memory" / "con").touch()
     panel.refresh()
     memory.desk.until(lambda: "  1 file there can't be a memory" in memory.listed())
+
+
+def test_where_the_keyboard_is_can_be_seen_from_the_start(memory: MemoryDesk) -> None:
+    memory.write(PLAN, "one")
+    panel = memory.open()
+    assert panel.list.hasFocus()
+    assert memory.entry(PLAN) == panel.list.current
+    memory.remove(PLAN)
+    memory.desk.until(lambda: "  plan.md" not in memory.listed())
+    assert panel.list.current is MemoryScope.WORKSPACE
 
 
 def test_it_is_shown_beside_the_chat_and_stays_over_a_restart(memory: MemoryDesk) -> None:
