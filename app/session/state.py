@@ -49,8 +49,12 @@ class SessionState:
         return last is not None and last.role == "assistant" and last.turn == turn
 
     def open_turn(self) -> "OpenTurn | None":
-        """Return the newest turn if it may be resumed: it has no reply, or ended early. Never across a boundary."""
-        last = next((row for row in reversed(self.window) if not is_continuation(row)), None)
+        """Return the newest turn if it may be resumed: it has no reply, or ended early. Never across a boundary.
+
+        Requests to go on say nothing of that, nor do rows of kinds we don't know.
+        """
+        said = (row for row in reversed(self.window) if row.kind == Kind.MESSAGE or row.boundary is not None)
+        last = next(said, None)
         if last is None or last.boundary is not None:
             return None
         if last.role == "user":
@@ -114,11 +118,6 @@ def awaits_reply(row: Row) -> bool:
 def is_cut_off(row: Row) -> bool:
     """Whether a reply ended before the model was done."""
     return Flag.INTERRUPTED in row.flags or Flag.FAILED in row.flags
-
-
-def is_continuation(row: Row) -> bool:
-    """Whether a row is our own request to go on."""
-    return row.kind == Kind.CONTINUE
 
 
 def is_sendable(row: Row) -> bool:

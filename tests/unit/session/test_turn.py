@@ -1,4 +1,5 @@
 import asyncio
+from typing import Literal
 
 import pytest
 
@@ -8,6 +9,7 @@ from app.domain.events import AnswerDelayed, ReplyDropped, ReplyStarted, ReplyUn
 from app.domain.rows import Blob, Flag, Kind, MediaPart, ReasoningPart, Row, TextPart, ToolPart
 from app.history.codec import encode_row
 from app.history.partial import SAVE_INTERVAL_SECONDS, PartialFile
+from app.history.store import Store
 from app.providers.base import (
     QuietPiece,
     ReasoningPiece,
@@ -696,3 +698,24 @@ async def test_files_are_sent_before_the_text_and_may_stand_alone(program: Progr
         (file, TextPart(text="what is it?")),
         (file,),
     ]
+
+
+@pytest.mark.parametrize("role", ["user", "assistant"])
+async def test_a_row_of_a_kind_nobody_knows_does_not_hide_the_turn_before_it(
+    program: Program, role: Literal["user", "assistant"]
+) -> None:
+    chat = await program.new_chat()
+    program.provider.play([*reply("so far")[:1], ProviderError(ErrorKind.SERVER, "gone")], reply("and on"))
+    await chat.say("hi")
+    question, answer = chat.rows()
+    await program.manager.close()
+    notice = Row(id="n", session=chat.session, role=role, kind="later", parts=(TextPart(text="a notice"),))
+    Store(chat.files, session=chat.session).append([notice], expected_last_seq=answer.seq or 0)
+    await program.restart()
+    await program.manager.open_chat(chat.session)
+
+    assert await chat.resume() == Accepted()
+    await chat.idle()
+    last = chat.rows()[-1]
+    assert (last.text, last.turn) == ("and on", question.id)
+    assert "a notice" not in [row.text for row in program.provider.requests[-1].rows]
