@@ -5,7 +5,7 @@ from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QApplication
 
-from app.domain.memories import MemoryScope
+from app.domain.memories import MemoryEntry, MemoryScope
 from app.ui.memory.editing import SaveState
 from tests.fakes.scripted import reply
 from tests.ui.memory.conftest import EVERYWHERE, HERE, MemoryDesk
@@ -45,10 +45,13 @@ def test_where_the_keyboard_is_can_be_seen_from_the_start(memory: MemoryDesk) ->
     memory.write(PLAN, "one")
     panel = memory.open()
     assert panel.list.hasFocus()
-    assert memory.entry(PLAN) == panel.list.current
+    seen: list[object] = [panel.list.current]
     memory.remove(PLAN)
     memory.desk.until(lambda: "  plan.md" not in memory.listed())
-    assert panel.list.current is MemoryScope.WORKSPACE
+    seen.append(panel.list.current)
+    assert isinstance(seen[0], MemoryEntry)
+    assert seen[0].path == PLAN
+    assert seen[1] is MemoryScope.WORKSPACE
 
 
 def test_it_is_shown_beside_the_chat_and_stays_over_a_restart(memory: MemoryDesk) -> None:
