@@ -97,8 +97,8 @@ class MainWindow(QMainWindow):
         self.memory: MemoryPanel | None = None
         self.panes = Panes(self.panel, self.page, self._state, theme.zoom)
         self.setCentralWidget(self.panes)
-        self.toast = Toast(self, lambda: self.page.composer.height() if self.page.isVisible() else 0)
-        self.page.composer.installEventFilter(self.toast)
+        self.toast = Toast(self, lambda: self.page.height_below() if self.page.isVisible() else 0)
+        self.page.content.installEventFilter(self.toast)
         self.controller = ChatController(
             self.page, bridge, self._live, tasks, model_name=self.models.name, new_id=new_id
         )

@@ -225,6 +225,15 @@ class ChatPage(QWidget):
         """Shows the chat's profile and asks for another."""
         return self._header.profile
 
+    @property
+    def content(self) -> QWidget:
+        """What lies between the header and all that waits or is written below."""
+        return self._content
+
+    def height_below(self) -> int:
+        """Return the height of what stands below the content: questions, waiting messages, the composer."""
+        return self.height() - self._content.geometry().bottom() - 1
+
     def insert_bar(self, bar: QWidget, stops: Sequence[QWidget]) -> None:
         """Put a bar between the header and the transcript; the Tab key stops at `stops` of it."""
         layout = self.layout()

@@ -459,3 +459,15 @@ def test_a_chat_that_is_open_elsewhere_shows_what_waits_and_changes_nothing(desk
         assert waiting(desk) == ["one"]
     finally:
         lease.release()
+
+
+def test_what_is_told_over_the_lower_edge_covers_no_waiting_message(desk: Desk) -> None:
+    begin(desk)
+    for text in ("one", "two", "three"):
+        queue(desk, text)
+    stop(desk)
+    choose(desk, 0)
+    key(desk, Qt.Key.Key_Delete)
+    toast = desk.window.toast
+    desk.until(lambda: waiting(desk) == ["two", "three"] and toast.isVisible())
+    desk.until(lambda: toast.geometry().bottom() < tray(desk).mapTo(desk.window, tray(desk).rect().topLeft()).y())
