@@ -10,6 +10,7 @@ from typing import Final
 
 from app.domain.file_names import is_device, name_key
 from app.domain.memories import MemoryScope
+from app.domain.text import with_unseen_named
 from app.memory.faults import BadPath
 
 MAX_PATH_CHARS: Final = 400
@@ -23,8 +24,8 @@ _ENCODED: Final = re.compile(r"%(?:25)*(?:2f|5c|2e|00)", re.IGNORECASE)
 """A separator, a dot or the end of a text, percent-encoded once or more often."""
 _FORBIDDEN: Final = frozenset('~:\\<>"|?*')
 _UNSEEN: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
-_TURNING: Final = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
-"""Makes a name read otherwise than it is."""
+_MARKS: Final = frozenset("\u200e\u200f")
+"""Make a name read otherwise than it is, as do those that `with_unseen_named` names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,8 @@ def fault_of(name: str) -> str:
         return "A name in the path is empty."
     if name in (".", ".."):
         return "A path may not contain . or .. as a name."
-    if any(unicodedata.category(char) in _UNSEEN or char in _TURNING for char in name):
+    is_unseen = any(unicodedata.category(char) in _UNSEEN or char in _MARKS for char in name)
+    if is_unseen or with_unseen_named(name) != name:
         return "A name contains a character that can't be seen."
     if _ENCODED.search(name):
         return "A name contains a percent-encoded separator."
