@@ -87,10 +87,9 @@ class TurnEnv:
 
         return Branches(self.files, self.store, new_id=self.env.new_id)
 
-    @property
-    def has_branches(self) -> bool:
+    async def has_branches(self) -> bool:
         """Whether anything was ever cut off. Looks at the disk."""
-        return self.files.branches.is_dir()
+        return await run_blocking(self.files.branches.is_dir)
 
     async def replace_tail(self, after: str, head: Sequence[Row], rows: tuple[Row, ...], reason: CutReason) -> None:
         """Keep what follows the row `after` as a version, put `rows` there in the same step, and tell.

@@ -311,7 +311,7 @@ class Worker:
             # Made again from a history in which no reply names one.
             state.meta.model = self._env.providers.models()[0].ref
         state.last_seq = await run_blocking(turn.store.repair)
-        if turn.has_branches:
+        if await turn.has_branches():
             await run_blocking(turn.branches.tidy)
         # A reply that is owed or was cut off belongs before it.
         lacks_reset = (state.meta.floor_seq or 0) > state.last_seq
@@ -343,7 +343,7 @@ class Worker:
 
     async def _versions(self) -> tuple[Versions, ...]:
         """Return the versions there are in the active window."""
-        if self._access is not Access.WRITABLE or not self._turn.has_branches:
+        if self._access is not Access.WRITABLE or not await self._turn.has_branches():
             return ()
         # A window that no turn has loaded is read aside: the next turn must find it as it is then.
         window = self._state.window if self._state.window_is_loaded else None
