@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from app.domain.events import RowsCut
+from app.domain.models import ModelCard
 from app.domain.rows import Flag
 from app.history.partial import PartialFile
 from app.session.inputs import Accepted, EditMessage, Input, Refused, Regenerate, SwitchVersion, UserInput
+from app.session.turns import LARGE_WINDOW_CHARS
 from tests.fakes.disk import refusing
 from tests.fakes.scripted import Hold, ScriptedTool, calls, reply
 from tests.unit.session.conftest import Chat, Program, until
@@ -242,6 +244,24 @@ async def test_a_chat_that_was_never_edited_has_no_versions(program: Program) ->
     opened = await program.manager.open_chat(chat.session)
     assert opened.versions == ()
     assert not chat.files.branches.exists()
+
+
+async def test_a_large_window_is_read_again_for_every_turn(program: Program) -> None:
+    program.provider.more = [ModelCard(id="large", provider="scripted", name="Large", limit=None, max_output=None)]
+    await program.restart()
+    chat = await program.new_chat()
+    await program.manager.set_model(chat.session, "scripted/large")
+    program.provider.play(reply("one"), reply("two"), reply("two!"))
+    large = "x" * (LARGE_WINDOW_CHARS + 1)
+    await chat.say(large)
+    await chat.say("b")
+    await chat.edit(chat.rows()[2].id, "b!")
+    (versions,) = chat.versions
+    assert await chat.switch(versions.after, versions.ids[0]) == Accepted()
+
+    asked = [[row.text for row in request.rows] for request in program.provider.requests]
+    assert asked == [[large], [large, "one", "b"], [large, "one", "b!"]]
+    assert chat.texts()[1:] == ["one", "b", "two"]
 
 
 async def test_an_edit_that_the_disk_took_is_told_though_it_failed_behind_it(
