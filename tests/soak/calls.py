@@ -78,6 +78,8 @@ class CallSoak:
             problems += [f"left over: {each}" for each in leftovers(self._folder)]
             self._ledger.settle(found)
             self._tally.kills += 1
+            # What is lost once is missing after every kill that follows.
+            problems = [problem for problem in problems if problem not in self._tally.problems]
             self._tally.problems += problems
             self._tell(f"kill {number + 1} in turns: {'; '.join(problems) or 'ok'}")
         self._count(look_at(self._folder))
