@@ -8,7 +8,7 @@ import pytest
 from app.domain.chats import TurnState
 from app.domain.errors import ErrorKind, ProviderError
 from app.domain.events import StateChanged
-from app.domain.models import ModelCard
+from app.domain.models import ModelCard, ThinkingLevel
 from app.domain.queue import Pause, QueuedMessage, When
 from app.history.files import ChatFiles
 from app.session.inputs import (
@@ -117,6 +117,36 @@ async def test_it_keeps_the_model_of_its_queueing(program: Program) -> None:
     await chat.idle()
     await chat.say("third")
     assert [request.model for request in program.provider.requests] == ["model", "model", "other"]
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+async def test_it_keeps_the_level_and_the_profile_of_its_queueing(program: Program, *, is_restarted: bool) -> None:
+    levels = (ThinkingLevel.LOW, ThinkingLevel.HIGH)
+    program.provider.more = (ModelCard("thinker", "scripted", "T", limit=100_000, max_output=500, levels=levels),)
+    await program.restart()
+    chat, hold = await streaming(program)
+    manager = program.manager
+    await manager.set_model(chat.session, "scripted/thinker")
+    await manager.set_level(chat.session, "low")
+    await manager.set_profile(chat.session, "reader")
+    await chat.queue("second")
+    await manager.set_level(chat.session, "high")
+    await manager.set_profile(chat.session, "planner")
+    if is_restarted:
+        await program.restart()
+        await program.manager.open_chat(chat.session)
+        program.provider.scripts.clear()
+        program.provider.play(reply("second answer"))
+        await chat.change_queue(GoOnWithQueue())
+    else:
+        program.provider.play(reply("second answer"))
+        hold.release()
+    await chat.idle()
+
+    request = chat.rows()[-1].request
+    assert request is not None
+    assert (request.thinking_level, request.profile) == ("low", "reader")
+    assert program.provider.requests[-1].level is ThinkingLevel.LOW
 
 
 async def test_a_message_that_is_queued_again_keeps_the_model_it_had(program: Program) -> None:
@@ -268,6 +298,16 @@ async def test_send_now_ends_the_turn_and_keeps_what_came(program: Program) -> N
 
     assert chat.texts() == ["first", "so far", "third", "third answer", "second", "second answer"]
     assert program.provider.closed_early == 1
+
+
+async def test_stop_takes_back_that_a_message_is_to_be_sent_now(program: Program) -> None:
+    chat, _hold = await streaming(program)
+    message = await chat.queue("second")
+    await chat.change_queue(SendQueuedNow(message))
+    assert chat.state.is_active, "what came is still being kept"
+    await chat.stop()
+    assert chat.texts() == ["first", ""]
+    assert (chat.waiting, chat.pause) == (["second"], Pause.STOPPED)
 
 
 async def test_send_now_works_while_the_queue_waits_for_the_person(program: Program) -> None:
