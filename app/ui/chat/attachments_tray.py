@@ -180,7 +180,7 @@ class Chip(QFrame):
         self.remove_button.setObjectName("remove")
         self.remove_button.setAccessibleName(_tr("Remove {name}").format(name=name))
         self.remove_button.setAccessibleDescription(detail)
-        self.remove_button.setToolTip(plain_tooltip(_tr("Remove (Delete)")))
+        self.remove_button.setToolTip(_tr("Remove (Delete)"))
         self.remove_button.clicked.connect(self._remove)
         self.remove_button.delete_pressed.connect(self._remove)
         self._text_button: QPushButton | None = None
@@ -200,6 +200,8 @@ class Chip(QFrame):
             layout.addWidget(self._detail, 1, 1, Qt.AlignmentFlag.AlignTop)
         self.setToolTip(plain_tooltip(f"{name}\n{detail}" if detail else name))
         self.setAccessibleName(f"{name}, {detail}" if detail else name)
+        # A screen reader would read the tags of the tooltip.
+        self.setAccessibleDescription(detail or name)
 
     def set_theme(self, theme: Theme) -> None:
         """Draw in the colours of `theme`, and with its zoom."""

@@ -373,6 +373,9 @@ class _ElidedLabel(QLabel):
 
     def setText(self, text: str) -> None:
         self._whole = text
+        self.setAccessibleName(text)
+        # A screen reader would read the tags of the tooltip.
+        self.setAccessibleDescription(text)
         self.setToolTip(plain_tooltip(text) if self._elide() != text else "")
         super().setText(self._elide())
 

@@ -77,7 +77,7 @@ class QueueLine(QWidget):
         button = QToolButton(self)
         button.setObjectName(style)
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        button.setToolTip(plain_tooltip(name))
+        button.setToolTip(name)
         return button
 
     def show_message(self, message: QueuedMessage) -> None:
@@ -91,13 +91,16 @@ class QueueLine(QWidget):
         self.moment.setText(f"{when} ▾")
         self.moment.setAccessibleName(_tr("Sent {when}: {text}").format(when=when, text=text))
         self.moment.setMenu(_fresh(self.moment, moment_menu(self, message, self._wish)))
-        self.moment.setToolTip(plain_tooltip(_tr("When it is sent")))
+        self.moment.setToolTip(_tr("When it is sent"))
         self.more.setMenu(_fresh(self.more, wish_menu(self, message, self._wish)))
         self.more.setAccessibleName(_tr("What to do with: {text}").format(text=text))
         for wish, name in wish_names().items():
             self.buttons[wish].setAccessibleName(f"{name}: {text}")
         said = [message.text.strip()[:1_000], names_of(message.attachments), self._model.describe(message)]
-        self.setToolTip(plain_tooltip("\n".join(each for each in said if each)))
+        whole = "\n".join(each for each in said if each)
+        self.setToolTip(plain_tooltip(whole))
+        # A screen reader would read the tags of the tooltip.
+        self.setAccessibleDescription(whole)
 
     def set_changeable(self, *, on: bool) -> None:
         """Say whether anything may be done with the message here."""
