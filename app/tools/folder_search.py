@@ -176,8 +176,8 @@ class _Search:
             end = len(text) if end < 0 else end
             if line > behind:
                 if len(self.hits) >= MOST_HITS:
-                    last = self.hits[-1]
-                    self.goes_on = _cursor(last.names, last.line) if last.names == names else _cursor(names, 0)
+                    # No file is begun with so many: the last one is in this file.
+                    self.goes_on = _cursor(names, self.hits[-1].line)
                     return False
                 start = text.rfind("\n", 0, found) + 1
                 self.hits.append(Hit(names, line, _around(text[start:end], found - start, len(wanted))))

@@ -1,10 +1,12 @@
 """`search_files`: hits with their lines, what was passed over, and going on."""
 
+import os
 import re
 
 import pytest
 
-from app.tools.folder_search import MOST_HITS
+from app.tools.folder_schema import MAX_READ_BYTES
+from app.tools.folder_search import MOST_BYTES_A_SEARCH, MOST_HITS
 from tests.fakes.pdf import make_pdf
 from tests.unit.tools.folder_desk import FolderDesk
 from tests.unit.tools.history_chat import HastyClock
@@ -101,6 +103,36 @@ async def test_a_search_that_takes_too_long_goes_on(tmp_path_factory: pytest.Tem
     assert len(answers) > 2
     assert all("Nothing found so far. Not all was searched" in answer for answer in answers[:-1])
     assert entries(answers[-1]) == ["z.txt:1: fox"]
+
+
+async def test_a_search_that_reads_too_much_goes_on(desk: FolderDesk) -> None:
+    with (desk.root / "0.bin").open("wb") as file:
+        file.truncate(MAX_READ_BYTES)
+    for number in range(1, MOST_BYTES_A_SEARCH // MAX_READ_BYTES + 1):
+        # Second names of one file that takes no room.
+        os.link(desk.root / "0.bin", desk.root / f"{number}.bin")
+    desk.put("z.txt", "fox")
+
+    first, last = await pages(desk, "search_files", query="fox")
+
+    assert first == (
+        'Nothing found so far. Not all was searched: make the same call with cursor="3.bin". Passed over: 4 files that'
+        " are no text."
+    )
+    assert entries(last) == ["z.txt:1: fox"]
+
+
+@pytest.mark.parametrize("more", [0, 1])
+async def test_exactly_as_many_hits_as_an_answer_takes_end_a_file(desk: FolderDesk, more: int) -> None:
+    desk.put("a.txt", "fox\n" * (MOST_HITS + more))
+    desk.put("b.txt", "fox\n" * MOST_HITS)
+
+    answers = await pages(desk, "search_files", query="fox")
+
+    found = [line for answer in answers for line in entries(answer)]
+    assert found == [f"a.txt:{line}: fox" for line in range(1, MOST_HITS + more + 1)] + [
+        f"b.txt:{line}: fox" for line in range(1, MOST_HITS + 1)
+    ]
 
 
 async def test_twenty_megabytes_are_searched(desk: FolderDesk) -> None:
