@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QByteArray, QEvent, Qt, QTimer, QUrl, Signal, Slot
-from PySide6.QtGui import QAction, QCloseEvent, QDesktopServices, QGuiApplication, QIcon, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QApplication, QMainWindow, QMessageBox, QToolButton, QWidget
+from PySide6.QtCore import QByteArray, QEvent, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QAction, QCloseEvent, QIcon, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QApplication, QMainWindow, QToolButton, QWidget
 
 from app import APP_NAME
 from app.aio import TaskSet
 from app.assets import resource
 from app.domain.approvals import Verdict
 from app.domain.errors import KnownError
-from app.domain.events import ApprovalAsked, Event, MemoriesChanged, RowsAppended, RowsCut, SettingsChanged
+from app.domain.events import ApprovalAsked, Event, SessionEvent, SettingsChanged
 from app.domain.ids import NewId
 from app.ui.actions import make_actions
 from app.ui.appearance import Appearance
@@ -29,9 +28,11 @@ from app.ui.chats_model import ChatsModel
 from app.ui.chats_panel import ChatsPanel
 from app.ui.folder_controller import FolderController
 from app.ui.levels_controller import LevelsController
+from app.ui.links import open_link
 from app.ui.models_controller import ModelsController
 from app.ui.panes import Panes
 from app.ui.profiles_controller import ProfilesController
+from app.ui.side_panes import SidePanes
 from app.ui.theme import tinted_icon
 from app.ui.toast import Toast
 from app.ui.tooltip import plain_tooltip
@@ -48,8 +49,6 @@ if TYPE_CHECKING:  # Made when it is first opened.
     from app.ui.chat.find_controller import FindController
     from app.ui.chat.slash_commands import TypedCommand
     from app.ui.chat_search import ChatSearch
-    from app.ui.history.panel import HistoryPanel
-    from app.ui.memory.panel import MemoryPanel
     from app.ui.picker.panel import ModelPicker
     from app.ui.settings.window import SettingsWindow
     from app.ui.typed_commands import TypedCommands
@@ -57,8 +56,6 @@ if TYPE_CHECKING:  # Made when it is first opened.
 ZOOM_MS: Final = 2_000
 """How long a new zoom is named."""
 FIRST_SIZE: Final = (1080, 760)
-MAX_SHOWN_URL: Final = 500
-_SAFE_SCHEMES: Final = frozenset({"http", "https", "mailto"})
 
 
 class MainWindow(QMainWindow):
@@ -93,14 +90,22 @@ class MainWindow(QMainWindow):
         self._find: FindController | None = None
         self._chat_search: ChatSearch | None = None
         self._commands: TypedCommands | None = None
-        self.history: HistoryPanel | None = None
-        self.memory: MemoryPanel | None = None
         self.panes = Panes(self.panel, self.page, self._state, theme.zoom)
         self.setCentralWidget(self.panes)
         self.toast = Toast(self, lambda: self.page.height_below() if self.page.isVisible() else 0)
         self.page.content.installEventFilter(self.toast)
         self.controller = ChatController(
             self.page, bridge, self._live, tasks, model_name=self.models.name, new_id=new_id
+        )
+        self.sides = SidePanes(
+            self.panes,
+            self._state,
+            self.page,
+            self.controller,
+            bridge,
+            tasks,
+            theme=lambda: self.appearance.theme,
+            model_name=self.models.name,
         )
         self.levels = LevelsController(bridge, tasks, self)
         self.profiles = ProfilesController(self.page.profile_button, bridge, tasks, self)
@@ -144,8 +149,7 @@ class MainWindow(QMainWindow):
             self.controller.save_draft()
             # A file that is still being read goes right into the draft on disk.
             self.controller.files.leave()
-            if self.memory is not None:
-                self._tasks.spawn(self.memory.keep_unsaved(), name="keep a memory")
+            self.sides.keep_unsaved()
             if self._find is not None:
                 self._find.close_bar()
             if self._settings is not None:
@@ -179,11 +183,7 @@ class MainWindow(QMainWindow):
             self.controller.open(session)
         else:
             self.controller.close()
-        if self.history is not None:
-            self.history.show_chat(session)
-        if self.memory is not None:
-            self.memory.show_chat(session)
-        self._reopen_sides()
+        self.sides.show_chat(session)
 
     def show_message(self, session: str, row_id: str, offset: int) -> None:
         """Open a chat at one message, whose row begins `offset` bytes into the history of the chat."""
@@ -285,9 +285,8 @@ class MainWindow(QMainWindow):
             if isinstance(event, SettingsChanged):
                 self._settings_changed()
                 continue
-            if isinstance(event, MemoriesChanged):
-                if self.memory is not None:
-                    self.memory.note_change(event.session)
+            self.sides.hear(event)
+            if not isinstance(event, SessionEvent):
                 continue
             self._live.hear(event)
             self.chats.hear(event)
@@ -296,8 +295,6 @@ class MainWindow(QMainWindow):
             self.controller.hear(event)
             if isinstance(event, ApprovalAsked) and not self.isActiveWindow():
                 QApplication.alert(self)
-            if self.history is not None and isinstance(event, RowsAppended | RowsCut):
-                self.history.note_change(event.session)
 
     def _settings_changed(self) -> None:
         if not self._is_closing:
@@ -441,7 +438,7 @@ class MainWindow(QMainWindow):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.panes.fit(self.width(), self.appearance.theme.zoom)
-        self._reopen_sides()
+        self.sides.reopen()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -451,8 +448,7 @@ class MainWindow(QMainWindow):
             self.page.composer.field.setFocus()
         if self.chats.open_session:
             self.chats.refresh()
-        if self.memory is not None:
-            self.memory.refresh()
+        self.sides.refresh()
 
     def _connect(self) -> None:
         actions = self.actions_
@@ -542,12 +538,19 @@ class MainWindow(QMainWindow):
         actions.find_next.triggered.connect(lambda: self._find_further(1))
         actions.find_previous.triggered.connect(lambda: self._find_further(-1))
         actions.show_chats.triggered.connect(self._toggle_chats)
-        actions.show_history.triggered.connect(self._toggle_history)
-        actions.show_memory.triggered.connect(self._toggle_memory)
+        actions.show_history.triggered.connect(self.sides.toggle_history)
+        actions.show_memory.triggered.connect(self.sides.toggle_memory)
         actions.next_pane.triggered.connect(self._focus_next_pane)
         self.page.panel_toggled.connect(self._toggle_chats)
-        self.page.history_toggled.connect(self._toggle_history)
+        self.page.history_toggled.connect(self.sides.toggle_history)
         self.panes.changed.connect(self._tell_panes)
+        sides = self.sides
+        sides.message_wanted.connect(self.show_message)
+        sides.quoted.connect(self._quote)
+        sides.branched.connect(self.chats.take_in)
+        sides.told.connect(self.toast.show_message)
+        sides.undo_offered.connect(self._offer_undo_of)
+        sides.put_away.connect(self.page.composer.field.setFocus)
 
     def _answers(self) -> list[tuple[QAction, Verdict]]:
         actions = self.actions_
@@ -626,94 +629,6 @@ class MainWindow(QMainWindow):
         else:
             self.page.composer.field.setFocus()
 
-    @Slot()
-    def _toggle_history(self) -> None:
-        if self.panes.shows_history:
-            self._close_history()
-        elif self.history is None:
-            QTimer.singleShot(0, self, self._open_history)
-        else:
-            self._open_history()
-
-    @Slot()
-    def _open_history(self) -> None:
-        self.show_history().take_focus()
-
-    @Slot()
-    def _close_history(self) -> None:
-        self.panes.show_history(on=False)
-        self.page.composer.field.setFocus()
-
-    def show_history(self) -> HistoryPanel:
-        """Show the history of the open chat beside it."""
-        history = self.history = self.history or self._make_history()
-        self.panes.show_history(on=True)
-        return history
-
-    def _reopen_sides(self) -> None:
-        """Show what was open at the right last time, once there is a chat and room for it."""
-        if self.panes.is_narrow or not self.chats.open_session:
-            return
-        if self._state.history_is_shown and self.history is None:
-            self.show_history()
-        if self._state.memory_is_shown and self.memory is None:
-            self.show_memory()
-
-    @Slot()
-    def _toggle_memory(self) -> None:
-        if self.panes.shows_memory:
-            self._close_memory()
-        else:
-            QTimer.singleShot(0, self, self._open_memory)
-
-    @Slot()
-    def _open_memory(self) -> None:
-        self.show_memory().take_focus()
-
-    @Slot()
-    def _close_memory(self) -> None:
-        self.panes.show_memory(on=False)
-        self.page.composer.field.setFocus()
-
-    def show_memory(self) -> MemoryPanel:
-        """Show what models keep, beside the chat."""
-        from app.ui.memory.panel import MemoryPanel
-
-        if self.memory is None:
-            memory = self.memory = MemoryPanel(self._bridge, self._tasks, self.appearance.theme)
-            memory.told.connect(self.toast.show_message)
-            memory.undo_offered.connect(self._offer_memory_undo)
-            memory.closed.connect(self._close_memory)
-            memory.show_chat(self.chats.open_session)
-            self.panes.add_memory(memory)
-        self.panes.show_memory(on=True)
-        return self.memory
-
-    @Slot(str, object)
-    def _offer_memory_undo(self, text: str, undo: Callable[[], None]) -> None:
-        self.toast.show_message(text, button=self.tr("Undo"), action=undo)
-
-    def _make_history(self) -> HistoryPanel:
-        from app.ui.history.on_screen import OnScreen
-        from app.ui.history.panel import HistoryPanel
-
-        history = HistoryPanel(self._bridge, self._tasks, self.appearance.theme, self.models.name)
-        history.message_wanted.connect(self.show_message)
-        history.quoted.connect(self._quote)
-        history.branched.connect(self.chats.take_in)
-        history.told.connect(self.toast.show_message)
-        history.closed.connect(self._close_history)
-        pager = self.controller.pager
-        OnScreen(
-            history.timeline,
-            self.page.transcript,
-            offset_of=pager.offset_of,
-            reaches_end=lambda: pager.reaches_end,
-        )
-        history.show_chat(self.chats.open_session)
-        self.panes.add_history(history)
-        return history
-
     @Slot(str)
     def _quote(self, text: str) -> None:
         if self.controller.may_write:
@@ -740,37 +655,11 @@ class MainWindow(QMainWindow):
             return
         stops: list[QWidget] = [self.panel.list, self.page.transcript, *self.page.queue_stops()]
         stops.append(self.page.composer.field)
-        if self.history is not None:
-            stops += self.history.focus_stops()
-        if self.memory is not None:
-            stops += self.memory.focus_stops()
-        self.panes.focus_next([*stops, self.toast.button])
+        self.panes.focus_next([*stops, *self.sides.focus_stops(), self.toast.button])
 
     @Slot(str)
     def _open_link(self, url: str) -> None:
-        target = QUrl(url)
-        if target.scheme().lower() in _SAFE_SCHEMES:
-            self._open_outside(target)
-            return
-        box = QMessageBox(self)
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.setIcon(QMessageBox.Icon.Warning)
-        box.setWindowTitle(self.tr("Open a link"))
-        box.setTextFormat(Qt.TextFormat.PlainText)
-        question = self.tr("This is no web page and no mail address. Open it all the same?")
-        box.setText(f"{question}\n\n{url[:MAX_SHOWN_URL]}")
-        open_button = box.addButton(self.tr("Open"), QMessageBox.ButtonRole.AcceptRole)
-        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
-        open_button.clicked.connect(lambda: self._open_outside(target))
-        box.open()
-
-    def _open_outside(self, target: QUrl) -> None:
-        if not QDesktopServices.openUrl(target):
-            text = self.tr("No program could be found to open this link.")
-            url = target.toString()
-            self.toast.show_message(
-                text, button=self.tr("Copy address"), action=lambda: QGuiApplication.clipboard().setText(url)
-            )
+        open_link(self, url, lambda text, button, action: self.toast.show_message(text, button=button, action=action))
 
     @Slot()
     def show_settings(self) -> SettingsWindow:
@@ -811,10 +700,7 @@ class MainWindow(QMainWindow):
             self._find.bar.set_theme(theme)
         if self._picker is not None:
             self._picker.set_theme(theme)
-        if self.history is not None:
-            self.history.set_theme(theme)
-        if self.memory is not None:
-            self.memory.set_theme(theme)
+        self.sides.set_theme(theme)
         self.panes.fit(self.width(), theme.zoom)
 
     def _tint_menu_sign(self) -> None:

@@ -27,10 +27,10 @@ async def browse(program: Program, session: str, planted: str, never_said: str) 
     gaps.start()
     began = time.perf_counter()
     window.actions_.show_history.trigger()
-    await until(lambda: window.history is not None and window.history.listing.windows)
+    await until(lambda: window.sides.history is not None and window.sides.history.listing.windows)
     listed = time.perf_counter() - began
     listing_gaps = gaps.stop()
-    panel = window.history
+    panel = window.sides.history
     assert panel is not None
     await asyncio.sleep(0.5)
 

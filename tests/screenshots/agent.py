@@ -230,7 +230,7 @@ async def _take_memory(camera: Camera, bridge: Bridge) -> None:
         await camera.say(f"note {note}")
     for path, text in MEMORIES.items():
         await bridge.save_memory(window.controller.session, path, text, version="")
-    panel = window.show_memory()
+    panel = window.sides.show_memory()
     panel.refresh()
     await until(lambda: sum(len(listing.entries) for listing in panel.listings.values()) > len(MEMORIES))
     window.resize(*SMALL)

@@ -37,7 +37,7 @@ async def take_history(camera: Camera, trip: str) -> None:
     window = camera.window
     window.chats.open(trip)
     await until(lambda: window.controller.session == trip and window.page.transcript.nodes)
-    panel = window.show_history()
+    panel = window.sides.show_history()
     await until(lambda: panel.listing.state.status == "ready")
     await _unfold(panel, NOW)
     await _unfold(panel, FIRST)
@@ -49,7 +49,7 @@ async def take_history(camera: Camera, trip: str) -> None:
     await _search(panel)
     await camera.take("history-search")
     window.resize(*NARROW)
-    window.show_history()
+    window.sides.show_history()
     await camera.take("history-narrow")
     window.resize(*SIZE)
     window.actions_.show_history.trigger()

@@ -112,8 +112,8 @@ class HistoryDesk(Desk):
 
     @property
     def panel(self) -> HistoryPanel:
-        assert self.window.history is not None
-        return self.window.history
+        assert self.window.sides.history is not None
+        return self.window.sides.history
 
     def open_history(self) -> HistoryPanel:
         """Open the history by its action, and wait for the list."""

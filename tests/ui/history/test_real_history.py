@@ -54,7 +54,7 @@ def _search(history: HistoryDesk, words: str) -> None:
 
 def test_the_history_is_made_when_it_is_first_opened(four_windows: ChatWriter, history: HistoryDesk) -> None:
     window = history.window
-    assert window.history is None
+    assert window.sides.history is None
     assert not window.actions_.show_history.isChecked()
     panel = history.open_history()
     assert window.actions_.show_history.isChecked()
@@ -89,12 +89,12 @@ def test_it_is_open_and_as_wide_as_before_after_a_restart(four_windows: ChatWrit
     panes._note_widths()
     width = history.panel.width()
     history.restart()
-    history.until(lambda: history.window.history is not None)
+    history.until(lambda: history.window.sides.history is not None)
     assert history.panel.isVisible()
     assert abs(history.panel.width() - width) <= 2
     history.window.actions_.show_history.trigger()
     history.restart()
-    assert history.window.history is None
+    assert history.window.sides.history is None
 
 
 def test_where_there_is_little_room_the_panes_take_turns(four_windows: ChatWriter, history: HistoryDesk) -> None:

@@ -26,7 +26,7 @@ class MemoryDesk:
 
     @property
     def panel(self) -> MemoryPanel:
-        panel = self.desk.window.memory
+        panel = self.desk.window.sides.memory
         assert panel is not None
         return panel
 
@@ -56,7 +56,7 @@ class MemoryDesk:
     def open(self) -> MemoryPanel:
         """Open the dock with its keys."""
         self.desk.press(Qt.Key.Key_M, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
-        self.desk.until(lambda: self.desk.window.memory is not None and bool(self.panel.listings))
+        self.desk.until(lambda: self.desk.window.sides.memory is not None and bool(self.panel.listings))
         return self.panel
 
     def listed(self) -> list[str]:

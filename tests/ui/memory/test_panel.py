@@ -58,7 +58,7 @@ def test_it_is_shown_beside_the_chat_and_stays_over_a_restart(memory: MemoryDesk
     memory.open()
     assert memory.desk.window.actions_.show_memory.isChecked()
     memory.desk.restart()
-    memory.desk.until(lambda: memory.desk.window.memory is not None)
+    memory.desk.until(lambda: memory.desk.window.sides.memory is not None)
     assert memory.panel.isVisible()
     memory.panel.closed.emit()
     assert not memory.panel.isVisible()
@@ -69,13 +69,13 @@ def test_it_is_shown_beside_the_chat_and_stays_over_a_restart(memory: MemoryDesk
 def test_where_there_is_no_room_it_takes_turns_with_the_history(memory: MemoryDesk, width: int, both: bool) -> None:
     window = memory.desk.window
     window.resize(width, 760)
-    window.show_history()
-    window.show_memory()
+    window.sides.show_history()
+    window.sides.show_memory()
     memory.desk.until(memory.panel.isVisible)
-    history = window.history
+    history = window.sides.history
     assert history is not None
     assert history.isVisible() is both
-    window.show_history()
+    window.sides.show_history()
     assert history.isVisible()
     assert memory.panel.isVisible() is both
 
