@@ -238,7 +238,7 @@ def test_five_thousand_messages_are_zoomed_at_once(qtbot: QtBot) -> None:
     view.resize(900, 700)
     view.show()
     items = [
-        Item(str(n), Speaker.ASSISTANT, "Model", None, (Section("text", f"Message {n}\n\nwith *some* words. " * 5),))
+        Item(str(n), Speaker.ASSISTANT, "Model", sections=(Section("text", f"Message {n}\n\nwith *some* words. " * 5),))
         for n in range(5_000)
     ]
     view.set_items(items, more_above=False)

@@ -87,6 +87,9 @@ class LoadedRows:
 
     def newest(self, role: str = "") -> Row | None:
         """Return the newest message of the newest window that anybody sees, of a side if one is named."""
+        if not self._order:
+            return None
+        # Where there are rows, this is loaded.
         from app.domain.rows import Flag, Kind
 
         for row_id in reversed(self._order):
