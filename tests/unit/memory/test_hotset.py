@@ -69,6 +69,11 @@ def test_pinned_ones_come_first_then_the_hottest_then_the_newest() -> None:
     assert [entry.name for entry in ranked(entries, NOW)] == ["pinned-hot", "pinned", "hot", "old", "never"]
 
 
+def test_the_limits_are_those_of_the_specification() -> None:
+    assert (MOST_HOT, MOST_TRIES) == (8, 64)
+    assert (MOST_FILE_BYTES, MOST_BYTES, MOST_NOTES_BYTES) == (16 * 1024, 48 * 1024, 8 * 1024)
+
+
 def test_there_is_no_block_without_memories() -> None:
     assert block([]) == ""
     assert block([memory("a")], {"/memories/global/a": None}) == ""

@@ -373,6 +373,27 @@ async def test_always_answers_what_waits_and_what_comes(program: Program) -> Non
     await other.stop()
 
 
+async def test_what_is_always_allowed_in_one_folder_is_asked_again_in_another(
+    program: Program, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    write = ScriptedTool("write", asks=WRITE)
+    chat = await chat_with(program, write)
+    await program.manager.set_folder(chat.session, str(tmp_path_factory.mktemp("letters")))
+    program.provider.play(calls(("write", {})), reply("ok"), calls(("write", {})), reply("ok"))
+    await chat.send("hi")
+    await asked(chat, 1)
+    await answer(chat, "c1", Verdict.ALWAYS)
+    await chat.idle()
+    assert grants(chat) == ("write",)
+
+    await program.manager.set_folder(chat.session, str(tmp_path_factory.mktemp("diaries")))
+    assert grants(chat) == ()
+    await chat.send("again")
+    await asked(chat, 2)
+    assert len(write.asked) == 1
+    await chat.stop()
+
+
 async def test_what_is_taken_back_is_asked_again(program: Program) -> None:
     chat = await chat_with(program, ScriptedTool("write", asks=WRITE))
     program.provider.play(calls(("write", {})), reply("ok"), calls(("write", {})), reply("ok"))
