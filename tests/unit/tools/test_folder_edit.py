@@ -164,6 +164,15 @@ async def test_a_text_that_begins_like_the_passage_everywhere_holds_nobody_up(de
     assert "From line 1 on it stands with other upper and lower case" in said
 
 
+async def test_a_file_for_which_there_was_no_room_counts_as_unread(desk: FolderDesk) -> None:
+    desk.put("notes.txt", "due Monday")
+    desk.limit = 8
+    assert "context window is too small" in await desk.fault("read_file", path="notes.txt")
+    desk.limit = 100_000
+
+    assert "you have not read it" in await desk.fault("edit_file", path="notes.txt", old_text="due", new_text="on")
+
+
 TEXTS = st.text(st.sampled_from("ab\n\r"), max_size=24).map(lambda text: text.replace("\r", "\r\n"))
 
 

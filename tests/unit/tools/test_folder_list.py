@@ -10,6 +10,7 @@ import pytest
 
 from app.tools.folder_access import Folder
 from app.tools.folder_glob import Glob
+from app.tools.folder_list import MOST_ENTRIES
 from app.tools.folder_names import FolderFault
 from app.tools.folder_places import PathPlace
 from tests.unit.tools.folder_desk import FolderDesk
@@ -134,6 +135,16 @@ async def test_a_small_window_gets_short_pages_and_a_tiny_one_is_told(desk: Fold
     assert sum(len(entries(answer)) for answer in answers) == 100
     desk.limit = 30
     assert "context window is too small" in await desk.fault("list_files")
+
+
+@pytest.mark.parametrize("more", [0, 1])
+async def test_so_many_entries_make_one_answer(desk: FolderDesk, more: int) -> None:
+    for number in range(MOST_ENTRIES + more):
+        desk.put(f"{number:04}")
+
+    answers = await pages(desk, "list_files")
+
+    assert [len(entries(answer)) for answer in answers] == [MOST_ENTRIES] + [1] * more
 
 
 async def test_what_takes_too_long_goes_on_with_the_cursor(tmp_path_factory: pytest.TempPathFactory) -> None:
