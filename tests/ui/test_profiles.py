@@ -182,3 +182,12 @@ def test_a_chat_held_elsewhere_keeps_its_profile_and_folder(desk: Desk) -> None:
     finally:
         desk.close()
         lease.release()
+
+
+def test_the_icon_keeps_its_sign_in_a_narrow_window_with_everything_large(desk: Desk) -> None:
+    ready(desk)
+    desk.window.resize(360, 760)
+    for _ in range(10):
+        desk.window.actions_.zoom_in.trigger()
+    desk.until(lambda: desk.window.appearance.theme.zoom > 1.9 and button(desk).text() == "▾")
+    desk.until(lambda: button(desk).width() >= button(desk).minimumSizeHint().width())

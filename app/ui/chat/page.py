@@ -357,7 +357,7 @@ class _Header(QWidget):
         super().resizeEvent(event)
         # Long names leave the title its room.
         self.profile.shorten(on=self.width() < self.fontMetrics().averageCharWidth() * _NARROW_LETTERS)
-        self.profile.setMaximumWidth(round(self.width() * _PROFILE_SHARE))
+        self.profile.leave_room(round(self.width() * _PROFILE_SHARE))
         self.model.setMaximumWidth(round(self.width() * _MODEL_SHARE))
 
 

@@ -21,6 +21,7 @@ class ProfileButton(QPushButton):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._name = self._reason = ""
         self._is_missing = self._is_short = False
+        self._most_width = self.maximumWidth()
         self._icon = self._warning_icon = QIcon()
         self.hide()
 
@@ -50,6 +51,11 @@ class ProfileButton(QPushButton):
             self._is_short = on
             self._show()
 
+    def leave_room(self, width: int) -> None:
+        """Take no more than `width` pixels, but always what the icon or the first letters need."""
+        self._most_width = width
+        self._show()
+
     def sizeHint(self) -> QSize:
         width = self._frame_width() + self._text_width(self._whole)
         return QSize(width, super().sizeHint().height())
@@ -74,6 +80,7 @@ class ProfileButton(QPushButton):
         said = f"{said} {self._reason}".strip()
         self.setAccessibleDescription(said)
         self.setToolTip(plain_tooltip(f"{name}\n{said}"))
+        self.setMaximumWidth(max(self._most_width, self.minimumSizeHint().width()))
         self._elide()
         self.updateGeometry()
 
