@@ -19,6 +19,10 @@ PROXY_SCHEMES: Final = ("http", "https", "socks5", "socks5h")
 
 Place = tuple[int | str, ...]
 """Where a value stands: names of fields, keys and positions, from the outside in."""
+_PROFILES: Final[Place] = ("agents", "profiles")
+_RULES: Final = 4
+"""Length of the place of a profile's rules; that of one rule is longer."""
+_DENIAL: Final[dict[str, object]] = {"pattern": ".*", "effect": "deny"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,8 @@ def validate(value: Mapping[str, object]) -> Settings | tuple[Problem, ...]:
 def mend(value: dict[str, object]) -> tuple[Settings, tuple[Problem, ...]]:
     """Return the settings that are left without whatever is wrong in `value`, which is changed, and what was wrong.
 
-    A field goes back to its default; an endpoint or model without something it needs is left out.
+    A field goes back to its default; an endpoint or model without something it needs is left out. A rule of a profile
+    counts as one that denies every tool: whatever it was to say, nothing is granted by a slip.
     """
     found: list[Problem] = []
     while not isinstance(result := validate(value), Settings):
@@ -51,9 +56,13 @@ def mend(value: dict[str, object]) -> tuple[Settings, tuple[Problem, ...]]:
         removed: set[Place] = set()
         # The last first: what is removed shifts the positions behind it.
         for place in [_reachable(value, problem.place) for problem in reversed(result)]:
-            if not any(place[:depth] in removed for depth in range(len(place) + 1)):
+            if any(place[:depth] in removed for depth in range(len(place) + 1)):
+                continue
+            if place[:2] == _PROFILES and place[3:4] == ("rules",):
+                _put(value, place[:5], dict(_DENIAL) if len(place) > _RULES else [_DENIAL])
+            else:
                 _remove(value, place)
-                removed.add(place)
+            removed.add(place)
     return result, tuple(dict.fromkeys(found))
 
 
@@ -80,6 +89,13 @@ def _remove(value: dict[str, object], place: Place) -> None:
         del owner[place[-1]]  # type: ignore[arg-type] # a position in a list, a key in a dict
     else:
         value.clear()
+
+
+def _put(value: dict[str, object], place: Place, new: object) -> None:
+    owner: object = value
+    for step in place[:-1]:
+        owner = _step(owner, step)
+    owner[place[-1]] = new  # type: ignore[index] # a position in a list, a key in a dict
 
 
 def _step(value: object, step: int | str) -> object:
@@ -166,6 +182,10 @@ _FIELDS: Final = {
     "output_price": "Price of output",
     "cache_read_price": "Price of reading the cache",
     "cache_write_price": "Price of writing the cache",
+    "effect": "What a rule of a profile grants",
+    "pattern": "The pattern of a rule of a profile",
+    "rules": "The rules of a profile",
+    "instructions": "The instructions of a profile",
     "endpoints": "Providers",
     "models": "Models",
 }
