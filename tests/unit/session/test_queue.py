@@ -10,7 +10,10 @@ from app.domain.errors import ErrorKind, ProviderError
 from app.domain.events import StateChanged
 from app.domain.models import ModelCard, ThinkingLevel
 from app.domain.queue import Pause, QueuedMessage, When
+from app.domain.rows import Row
 from app.history.files import ChatFiles
+from app.history.reader import HistoryReader
+from app.history.store import Store
 from app.session.inputs import (
     Accepted,
     Choices,
@@ -23,6 +26,7 @@ from app.session.inputs import (
     UserInput,
 )
 from app.session.queue import MAX_MESSAGES, MessageQueue
+from app.session.sent import ids_among
 from app.tools.base import ToolOutcome
 from tests.fakes.disk import refusing
 from tests.fakes.scripted import Hold, ScriptedTool, calls, reply
@@ -436,3 +440,12 @@ async def test_a_message_whose_row_was_cut_off_since_is_dropped_at_open_too(prog
     await program.restart()
     opened = await program.manager.open_chat(chat.session)
     assert opened.queue.messages == ()
+
+
+def test_rows_from_long_ago_are_found_too(tmp_path: Path) -> None:
+    files = ChatFiles(tmp_path)
+    store = Store(files, session="s")
+    for at in range(0, 1_200, 200):
+        rows = [Row(id=f"row {number}", session="s", role="user") for number in range(at, at + 200)]
+        store.append(rows, expected_last_seq=at)
+    assert ids_among(files, HistoryReader(files), {"row 0", "row 1199", "row 1200"}) == {"row 0", "row 1199"}
