@@ -61,12 +61,15 @@ class _Listing:
 
 
 def _listed(walk: Walk, glob: Glob, job: Job[ListFiles]) -> _Listing:
-    deadline = job.clock.monotonic() + ANSWER_SECONDS
+    deadline = 0.0
     found: list[Found] = []
     last: Names = ()
     for each in walk.found():
         check_stop(job.stop)
-        if last and (len(found) >= MOST_ENTRIES or job.clock.monotonic() >= deadline):
+        now = job.clock.monotonic()
+        # However long it took to look into a large folder: each answer gets further.
+        deadline = deadline if last else now + ANSWER_SECONDS
+        if last and (len(found) >= MOST_ENTRIES or now >= deadline):
             return _Listing(job.call, walk.start, found, last, walk.left_out())
         last = each.names
         if glob.fits(each.names, walk.start):
