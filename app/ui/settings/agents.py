@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QPoint, Slot
 from PySide6.QtWidgets import QMenu, QPushButton, QVBoxLayout, QWidget
 
 from app.settings.profiles import ASSISTANT
@@ -73,12 +73,21 @@ class AgentsPage(SettingsPage):
         if profile is None:
             self._opens = profile_id
             return
+        is_new = self._opens == profile_id
         self._opens = ""
         form = ProfileForm(self.choices, profile)
         form.back_wanted.connect(self.show_list)
-        form.copied.connect(self.open_profile)
+        form.copied.connect(self._open_new)
         self._replace_form(form)
-        form.back.setFocus()
+        if is_new:
+            form.begin()
+        else:
+            form.back.setFocus()
+
+    @Slot(str)
+    def _open_new(self, profile_id: str) -> None:
+        self._opens = profile_id
+        self.open_profile(profile_id)
 
     def show_list(self) -> None:
         """Show all profiles again."""

@@ -67,6 +67,11 @@ class ProfileForm(QWidget):
     def profile_id(self) -> str:
         return self._profile.id
 
+    def begin(self) -> None:
+        """Let the person give a new profile its name."""
+        self.name.setFocus()
+        self.name.selectAll()
+
     def _make_fields(self) -> None:
         self.name = CommitField(self.tr("Name"))
         self.name.setMaxLength(MAX_NAME)

@@ -74,8 +74,17 @@ def profile_text(profile: Profile, profiles: Sequence[Profile]) -> str:
     if all(holds(profile, tool, profiles) is not Holds.DENIED for tool in TOOLS):
         parts.append(_tr("may use every tool"))
     if said:
-        parts.append(said if len(said) <= _MOST_SAID else f"{said[:_MOST_SAID].rstrip()}…")
+        parts.append(_beginning(said))
     return "  ·  ".join(parts)
+
+
+def _beginning(text: str) -> str:
+    """Return as many whole words as the list has room for; of scripts without spaces, as many signs."""
+    if len(text) <= _MOST_SAID:
+        return text
+    cut = text[: _MOST_SAID + 1]
+    whole = cut.rpartition(" ")[0] if " " in cut[_MOST_SAID // 2 :] else cut[:-1]
+    return f"{whole.rstrip(' ,;:.')}…"
 
 
 def _tr(text: str) -> str:

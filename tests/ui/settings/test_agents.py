@@ -12,6 +12,7 @@ from app.domain.tool_names import EDIT_FILE, MEMORY, READ_FILE, WRITE_FILE
 from app.settings.schema import Profile, Rule
 from app.ui.settings.agents import AgentsPage
 from app.ui.settings.agents_form import ProfileForm
+from app.ui.settings.agents_wording import profile_text
 from app.ui.settings.edits import change_part
 from app.ui.settings.page import SettingRow
 from tests.ui.settings.conftest import SettingsDesk
@@ -101,8 +102,19 @@ def test_a_new_profile_is_a_copy_of_one_that_is_there(desk: SettingsDesk) -> Non
     desk.qtbot.keyClick(menu, Qt.Key.Key_Return)
     desk.until(lambda: agents.form is not None)
     assert agents.form is not None
-    assert agents.form.name.text() == "Editor (copy)"
+    assert agents.form.name.text() == agents.form.name.selectedText() == "Editor (copy)"
+    assert agents.window().focusWidget() is agents.form.name, "a new profile is named first"
     assert own(desk, "editor-copy")["rules"] == own(desk)["rules"]
+
+
+def test_the_list_shows_whole_words_of_long_instructions(desk: SettingsDesk) -> None:
+    words = "Correct what is wrong, and say " * 6
+    agents = page(desk, EDITOR.model_copy(update={"instructions": words}))
+    said = agents.cards["editor"].state_text().rpartition("·")[2].strip()
+    assert said.endswith("…")
+    assert set(said.removesuffix("…").split()) <= set(words.split())
+    signs = EDITOR.model_copy(update={"instructions": "文" * 200, "inherits": ""})
+    assert profile_text(signs, [signs]).endswith("文" * 120 + "…")
 
 
 # One profile
