@@ -26,7 +26,7 @@ from app.tools.folder_names import FolderFault, Names, fault_of
 from app.tools.folder_places import Place, open_root
 from app.tools.folder_put import ABSENT, put
 
-_GONE: Final = "The folder of this chat is not there any more. Tell the user to attach one again."
+_GONE: Final = "The folder of this chat is not there any more. It has to be attached again, where it is now."
 
 _OURS: Final = "Muntin keeps its own data there; that is never read or changed by tools."
 

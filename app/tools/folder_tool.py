@@ -28,7 +28,7 @@ TURN_SECONDS: Final = 1.0
 """How long a call waits until others have ended."""
 _TURNS: Final = threading.BoundedSemaphore(2)
 """Of all chats: more calls at the same time are no faster, and the window gets less of Python's time."""
-NO_FOLDER: Final = "No folder is attached to this chat. Tell the user to attach one."
+NO_FOLDER: Final = "No folder is attached to this chat. The user can attach one."
 NO_ROOM: Final = "Your context window is too small for an answer here. Ask for less, or tell the user."
 
 T = TypeVar("T")

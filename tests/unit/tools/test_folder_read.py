@@ -218,7 +218,7 @@ async def test_without_a_folder_every_tool_says_so(desk: FolderDesk) -> None:
         outcome = await tool.run(arguments, context)
 
         assert outcome.is_error
-        assert outcome.output == "No folder is attached to this chat. Tell the user to attach one.", name
+        assert outcome.output == "No folder is attached to this chat. The user can attach one.", name
         assert await tool.question(arguments, context) is None
 
 
