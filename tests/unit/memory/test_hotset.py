@@ -183,6 +183,16 @@ def test_the_block_never_costs_more_than_its_caps(
         assert len(both) <= hot
 
 
+def test_what_costs_more_together_than_piece_by_piece_is_left_out() -> None:
+    def count(text: str) -> int:
+        return len(text) + 1_000 * max(0, text.count("</memory>") - 2)
+
+    entries = [memory(f"{n}", pinned=True) for n in range(3)]
+    whole = len(block(entries))
+    text = render_block(entries, lambda _entry: "text", count, HotCaps(whole, 0), now=NOW, with_notes=False)
+    assert shown(text) == [entry.path for entry in entries[:2]]
+
+
 def test_what_fits_to_the_token_is_shown() -> None:
     whole = block([memory("a")])
     assert block([memory("a")], caps=HotCaps(len(whole), 0)) == whole

@@ -1,5 +1,6 @@
 """Memory in a chat: what a model is shown unasked, what it may change, what a reset puts away, and what people do."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
@@ -11,6 +12,7 @@ from app.domain.approvals import Verdict
 from app.domain.errors import ChatNotFound, KnownError
 from app.domain.events import ApprovalAsked, MemoriesChanged
 from app.domain.memories import NOTES_PATH, MemoryConflict, MemoryScope, MemoryText
+from app.domain.models import ModelCard
 from app.domain.rows import ToolPart
 from app.history.files import ChatFiles
 from app.memory.memories import Memories, global_store, workspace_store
@@ -116,6 +118,33 @@ async def test_the_same_block_stands_until_a_memory_the_mode_or_the_window_chang
 
     write(chat, {PLAN: "2. Write"})
     assert "2. Write" in await system(chat)
+
+
+async def test_the_block_is_made_anew_for_another_model_another_text_and_after_the_toggles(program: Program) -> None:
+    chat = await remembering(program)
+    hot = HotMemories(global_store(program.root), counter=COUNTER, clock=program.clock)
+    settings = Settings(experiments=HOT)
+    wide = ModelCard("wide", "scripted", "Wide", limit=100_000, max_output=100)
+    narrow = replace(wide, limit=4_000)
+    write(chat, {STYLE: "word " * 600, PLAN: "1. Read"})
+    for card, is_shown in ((wide, True), (narrow, False), (wide, True)):
+        assert ("word word" in hot.block(chat.files, card, settings)) is is_shown
+
+    write(chat, {PLAN: "2. Sing"})
+    file = chat.files.folder / "memory" / "plan.md"
+    os.utime(file, ns=(0, file.stat().st_mtime_ns + 1_000_000_000))
+    assert "2. Sing" in hot.block(chat.files, wide, settings)
+
+    store_of(chat, PLAN).note_use(parse_path(PLAN), program.clock.now())
+    hot.forget(chat.files)
+    first = hot.block(chat.files, wide, settings)
+    assert first.index(PLAN) < first.index(STYLE)
+    for _ in range(3):
+        store_of(chat, STYLE).note_use(parse_path(STYLE), program.clock.now())
+    assert hot.block(chat.files, wide, settings) == first
+    assert hot.block(chat.files, wide, Settings()) == ""
+    anew = hot.block(chat.files, wide, settings)
+    assert anew.index(STYLE) < anew.index(PLAN)
 
 
 async def test_notes_are_one_entry_more_only_with_token_budget_windows(program: Program) -> None:
