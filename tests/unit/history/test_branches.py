@@ -229,6 +229,31 @@ def test_rows_above_the_floor_cannot_be_cut(files: ChatFiles, floor_seq: int, *,
     assert shown(files) == ("a b c d" if is_refused else "a b")
 
 
+def test_no_message_takes_the_place_of_rows_above_the_floor(files: ChatFiles) -> None:
+    write_rows(files, 1, 1, 1, 1)
+    branches, last_seq = opened(files)
+    write_sidecar(files.meta, SessionMeta(floor_seq=3))
+    with pytest.raises(StorageError, match="only a branch of the chat"):
+        branches.cut("b", "edit", then=[text_row("x")], expected_last_seq=last_seq)
+    assert shown(files) == "a b c d"
+    assert not files.branches.exists()
+
+
+def test_a_version_stays_as_long_as_one_of_its_rows_is_nowhere_else(files: ChatFiles) -> None:
+    write_rows(files, 1, 1, 1)
+    whole = files.chat.read_bytes()
+    branches, last_seq = opened(files)
+    branches.cut("a", "edit", then=[text_row("x")], expected_last_seq=last_seq)
+    # The disk has brought the old file back, but for its end.
+    files.chat.write_bytes(b"".join(whole.splitlines(keepends=True)[:2]))
+    opened(files)
+    assert shown(files) == "a b"
+    assert kept(files) == [("a", "b c")]
+    files.chat.write_bytes(whole)
+    opened(files)
+    assert (shown(files), kept(files)) == ("a b c", [])
+
+
 def test_no_row_gets_a_number_that_is_not_for_a_model(files: ChatFiles) -> None:
     write_rows(files, 1, 1)
     branches, last_seq = opened(files)

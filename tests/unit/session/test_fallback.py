@@ -12,6 +12,7 @@ from app.domain.rows import Flag, ReasoningPart, Row
 from app.providers.base import ReasoningPiece, ReplayPiece, StopPiece, StopReason, TextPiece
 from app.session.inputs import Accepted, NewFile, UserInput
 from app.settings.schema import Agents, Settings
+from tests.fakes.connections import make_manager
 from tests.fakes.scripted import Hold, Script, ScriptedTool, calls, reply
 from tests.unit.session.calling import chat_with, parts_of, told
 from tests.unit.session.conftest import MODEL, Chat, Program, until
@@ -226,3 +227,15 @@ async def test_what_the_fallback_model_replays_goes_back_to_it_alone(program: Pr
     assert with_thoughts == [False, False, True, False]
     assert models(program) == ["model", "spare", "spare", "model"]
     assert parts_of(chat.rows()[1])[0].state == "done"
+
+
+async def test_memories_are_chosen_anew_for_the_model_that_steps_in(program: Program) -> None:
+    program.provider.more = (SPARE,)
+    program.settings = Settings(agents=Agents(fallback_model=SPARE.ref))
+    await program.manager.close()
+    env = replace(program.env(), make_preload=lambda _files, card, _settings: f"for {card.id}")
+    program.manager = make_manager(env, program.library, [program.provider])
+    chat = await program.new_chat()
+    program.provider.play(REFUSES, reply("Gladly."))
+    await chat.say("hi")
+    assert [request.system[-9:] for request in program.provider.requests] == ["for model", "for spare"]

@@ -264,6 +264,22 @@ async def test_a_large_window_is_read_again_for_every_turn(program: Program) -> 
     assert chat.texts()[1:] == ["one", "b", "two"]
 
 
+async def test_an_edited_message_that_lies_in_a_blob_is_sent_whole_ever_after(program: Program) -> None:
+    program.provider.more = [ModelCard(id="large", provider="scripted", name="Large", limit=None, max_output=None)]
+    await program.restart()
+    chat = await program.new_chat()
+    await program.manager.set_model(chat.session, "scripted/large")
+    program.provider.play(reply("one"), reply("two"), reply("three"))
+    await chat.say("a")
+    large = "x" * 2_000_000
+    await chat.edit(chat.rows()[0].id, large)
+    await chat.say("b")
+    assert [[row.text for row in request.rows] for request in program.provider.requests[1:]] == [
+        [large],
+        [large, "two", "b"],
+    ]
+
+
 async def test_an_edit_that_the_disk_took_is_told_though_it_failed_behind_it(
     program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
