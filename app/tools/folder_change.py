@@ -9,7 +9,7 @@ from app.tools.arguments import BadArguments
 from app.tools.base import ToolContext, ToolOutcome
 from app.tools.folder_access import Folder
 from app.tools.folder_entries import version_of
-from app.tools.folder_names import FolderFault, Names, shown
+from app.tools.folder_names import FolderFault, Names, look_key, shown
 from app.tools.folder_schema import MAX_EDITED_BYTES
 from app.tools.folder_text import FileText, decode
 from app.tools.folder_tool import C, FolderTool, Job, file_path_of
@@ -74,7 +74,7 @@ class FolderChanger(FolderTool[C]):
         if isinstance(change, NoChange):
             return None
         diff = unified(change.text, "/".join(change.names))
-        if any(name.startswith(".") for name in change.names):
+        if any(look_key(name).startswith(".") for name in change.names):
             # “Always” was said of what a person sees in their folder, not of .vscode/tasks.json.
             return Question(f"{change.summary}. {HIDDEN}", diff=diff, version=change.version)
         return Question(change.summary, diff=diff, scope=self.spec.name, version=change.version)

@@ -9,7 +9,7 @@ from app.history.folding import fold
 from app.tools.folder_access import Folder
 from app.tools.folder_arguments import EditFile
 from app.tools.folder_change import Change, FolderChanger, NoChange, known_text, path_to_change
-from app.tools.folder_names import FolderFault, Names, shown
+from app.tools.folder_names import FolderFault, Names, asked_about, shown
 from app.tools.folder_schema import EDIT_SPEC, MAX_EDITED_BYTES
 from app.tools.folder_text import FileText, Lines, Span, count_words, lines_of
 from app.tools.folder_tool import Job, Shared
@@ -44,7 +44,7 @@ class EditFileTool(FolderChanger[EditFile]):
         text = lines.replaced(spans, new)
         change = TextChange.of(lines.text, _with_new(lines.text, spans, new))
         data = _encoded(text, known.text, names)
-        summary = _summary(change, len(spans), shown(names))
+        summary = _summary(change, len(spans), asked_about(names))
         size = count_words(len(lines_of(_with_new(lines.text, spans, new))))
         places = "1 place" if len(spans) == 1 else f"{len(spans):,} places"
         return Change(

@@ -15,6 +15,7 @@ MAX_PATH_CHARS: Final = 1_000
 MAX_DEPTH: Final = 40
 
 _MOST_SHOWN_CHARS: Final = 120
+_MOST_ASKED_CHARS: Final = 300
 _UNSEEN: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
 _TURNING: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
 """Makes a name read otherwise than it is."""
@@ -73,8 +74,13 @@ def look_key(name: str) -> str:
 
 
 def shown(names: Names) -> str:
-    """Return a path as sentences say it, on one line."""
+    """Return a path as sentences say it, on one line; a long one loses its middle."""
     return one_line(clean_text("/".join(names)), most_chars=_MOST_SHOWN_CHARS) or "."
+
+
+def asked_about(names: Names) -> str:
+    """Return a path as a person is asked about it: so much of it that no long name hides where it leads."""
+    return one_line(clean_text("/".join(names)), most_chars=_MOST_ASKED_CHARS) or "."
 
 
 def _below(text: str, root: Path) -> str:

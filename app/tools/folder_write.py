@@ -3,7 +3,7 @@
 from app.tools.folder_access import Folder
 from app.tools.folder_arguments import WriteFile
 from app.tools.folder_change import Change, FolderChanger, Known, NoChange, known_text, path_to_change
-from app.tools.folder_names import FolderFault, Names, shown
+from app.tools.folder_names import FolderFault, Names, asked_about, shown
 from app.tools.folder_put import ABSENT
 from app.tools.folder_schema import MAX_WRITTEN_BYTES, WRITE_SPEC
 from app.tools.folder_text import FileText, Lines, count_words, lines_of, with_newline
@@ -37,7 +37,8 @@ def _creation(names: Names, content: str) -> Change:
     size = count_words(len(lines_of(content)))
     change = TextChange.of("", content.replace("\r\n", "\n"))
     name = shown(names)
-    return Change(names, content.encode(), ABSENT, change, f"Create {name} ({size})", f"Created “{name}” with {size}.")
+    summary = f"Create {asked_about(names)} ({size})"
+    return Change(names, content.encode(), ABSENT, change, summary, f"Created “{name}” with {size}.")
 
 
 def _replacement(names: Names, content: str, known: Known) -> Change | NoChange:
@@ -49,9 +50,9 @@ def _replacement(names: Names, content: str, known: Known) -> Change | NoChange:
     if not change.removed and not change.added:
         return NoChange(f"“{name}” holds exactly this already; nothing was changed.")
     if not before:
-        summary = f"Write {count_words(after)} to {name}, which is empty"
+        summary = f"Write {count_words(after)} to {asked_about(names)}, which is empty"
     else:
-        summary = f"Replace {'the line' if before == 1 else f'all {count_words(before)}'} of {name}"
+        summary = f"Replace {'the line' if before == 1 else f'all {count_words(before)}'} of {asked_about(names)}"
     return Change(names, data, known.version, change, summary, f"Replaced “{name}”: it has {count_words(after)} now.")
 
 

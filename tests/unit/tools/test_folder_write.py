@@ -198,7 +198,7 @@ async def test_what_is_inside_git_is_not_changed(desk: FolderDesk) -> None:
     assert "Created" in await desk.text("write_file", path=".gitignore", content="*.pyc\n")
 
 
-@pytest.mark.parametrize("path", [".envrc", ".vscode/tasks.json", "docs/.hidden/x.md"])
+@pytest.mark.parametrize("path", [".envrc", ".vscode/tasks.json", "docs/.hidden/x.md", "\u200c.vscode/x"])
 async def test_always_does_not_hold_for_what_is_hidden(desk: FolderDesk, path: str) -> None:
     made = await desk.asked("write_file", path=path, content="one\n")
     await desk.text("write_file", path=path, content="one\n")
@@ -212,6 +212,19 @@ async def test_always_does_not_hold_for_what_is_hidden(desk: FolderDesk, path: s
     seen = await desk.asked("write_file", path="docs/x.md", content="one\n")
     assert seen is not None
     assert seen.scope == "write_file"
+
+
+async def test_no_long_name_hides_where_a_change_is_made(desk: FolderDesk) -> None:
+    path = f"notes/{'n' * 100}/autostart/{'m' * 60}.md"
+
+    for content in ("one\n", "two\n"):
+        question = await desk.asked("write_file", path=path, content=content)
+        assert question is not None
+        assert path in question.summary
+        await desk.text("write_file", path=path, content=content)
+    question = await desk.asked("edit_file", path=path, old_text="two", new_text="three")
+    assert question is not None
+    assert question.summary == f"Change 1 line of {path}"
 
 
 async def test_a_new_file_that_looks_like_another_is_refused(desk: FolderDesk) -> None:
