@@ -54,6 +54,8 @@ class ChatSummary:
     """The folder that tools may work in; empty for none."""
     grants: tuple[str, ...] = ()
     """What is “always allowed in this chat”."""
+    queued: int = 0
+    """How many messages wait on disk; counted for the list of all chats only."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Sequence
+from dataclasses import replace as replace_values
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -20,7 +21,7 @@ from app.domain.rows import MediaPart, Row
 from app.domain.text import is_blank
 from app.history.files import ChatFiles
 from app.history.reader import HistoryReader, RowEntry
-from app.history.sidecars import Deleted, Draft, SessionMeta, read_sidecar, write_sidecar
+from app.history.sidecars import Deleted, Draft, Queue, SessionMeta, read_sidecar, write_sidecar
 
 TRASH_DAYS: Final = 30
 TITLE_CHARS: Final = 60
@@ -102,11 +103,11 @@ class Library:
         return ChatFiles(folder)
 
     def summaries(self) -> tuple[ChatSummary, ...]:
-        """Return all chats, the latest first; reads one small file of each. Raises StorageError."""
+        """Return all chats, the latest first; reads one or two small files of each. Raises StorageError."""
         folders = _folders(self._sessions)
         # One that is deleted while the list is read is left out.
         found = [
-            summary_of(folder.name, meta)
+            replace_values(summary_of(folder.name, meta), queued=_count_queued(ChatFiles(folder)))
             for folder in folders
             if (meta := peek_meta(ChatFiles(folder))) and folder.is_dir()
         ]
@@ -206,6 +207,14 @@ def peek_meta(files: ChatFiles) -> SessionMeta:
         return load_meta(files, may_repair=False)
     except StorageError:
         return _rebuilt_meta(files)
+
+
+def _count_queued(files: ChatFiles) -> int:
+    try:
+        found = read_sidecar(files.queue, Queue, may_repair=False)
+    except StorageError:
+        return 0
+    return len(found.messages) if found is not None else 0
 
 
 def summary_of(session: str, meta: SessionMeta) -> ChatSummary:

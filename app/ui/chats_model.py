@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
@@ -59,6 +59,7 @@ class ChatsModel(QAbstractListModel):
         self._chats: dict[str, ChatSummary] = {}
         self._marks: dict[str, Mark] = {}
         self._queued: dict[str, int] = {}
+        """Of chats that were open since the start; of the others counts what is on disk."""
         self._entries: list[ChatEntry | GroupEntry] = []
         self._words: list[str] = []
         self._today = date.today
@@ -78,6 +79,9 @@ class ChatsModel(QAbstractListModel):
     def put_chat(self, chat: ChatSummary) -> None:
         """Add a chat or show what changed of it."""
         before = self._chats.get(chat.id)
+        if before is not None:
+            # Only the list of all chats counts what waits.
+            chat = replace(chat, queued=before.queued)
         if before == chat:
             return
         self._chats[chat.id] = chat
@@ -99,7 +103,7 @@ class ChatsModel(QAbstractListModel):
 
     def set_queued(self, session: str, count: int) -> None:
         """Show how many messages wait in a chat."""
-        if self._queued.get(session, 0) != count:
+        if self._queued.get(session) != count:
             self._queued[session] = count
             self._show_state(session, QUEUED_ROLE)
 
@@ -114,7 +118,7 @@ class ChatsModel(QAbstractListModel):
             self.dataChanged.emit(index, index, [role, Qt.ItemDataRole.AccessibleTextRole])
 
     def _entry_of(self, chat: ChatSummary) -> ChatEntry:
-        return ChatEntry(chat, self.mark(chat.id), self._queued.get(chat.id, 0))
+        return ChatEntry(chat, self.mark(chat.id), self._queued.get(chat.id, chat.queued))
 
     def mark(self, session: str) -> Mark:
         """Return what a chat is doing."""

@@ -11,6 +11,7 @@ from app.domain.queue import When
 from app.history.files import ChatFiles
 from app.history.sidecars import Queue, read_sidecar
 from app.ui.chat.queue_tray_line import QueueLine, Wish
+from app.ui.chats_model import QUEUED_ROLE
 from tests.ui.chat.test_composer_queue import CONTROL, SHIFT, begin, finish, queue, texts, tray, waiting
 from tests.ui.conftest import Desk
 
@@ -471,3 +472,27 @@ def test_what_is_told_over_the_lower_edge_covers_no_waiting_message(desk: Desk) 
     toast = desk.window.toast
     desk.until(lambda: waiting(desk) == ["two", "three"] and toast.isVisible())
     desk.until(lambda: toast.geometry().bottom() < tray(desk).mapTo(desk.window, tray(desk).rect().topLeft()).y())
+
+
+def test_the_list_of_chats_counts_what_waits_in_chats_that_were_not_opened_since_the_start(desk: Desk) -> None:
+    begin(desk)
+    first = desk.session
+    queue(desk, "one")
+    queue(desk, "two")
+    stop(desk)
+    desk.window.actions_.new_chat.trigger()
+    desk.until(lambda: desk.session not in ("", first))
+    desk.restart()
+    model = desk.window.chats_model
+
+    def counted() -> object:
+        row = model.row_of(first)
+        return None if row is None else model.index(row).data(QUEUED_ROLE)
+
+    desk.until(lambda: desk.session not in ("", first))
+    desk.until(lambda: counted() == 2)
+    desk.window.chats.open(first)
+    desk.until(lambda: desk.session == first and waiting(desk) == ["one", "two"])
+    choose(desk, 0)
+    key(desk, Qt.Key.Key_Delete)
+    desk.until(lambda: counted() == 1)
