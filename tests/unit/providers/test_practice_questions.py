@@ -110,6 +110,22 @@ ASKED = [
     ("continue", "I pressed stop by accident, now what"),
     ("cost", "do you cost anything"),
     ("updates", "where do I see what version this is"),
+    ("folder", "how can I give you a folder of mine"),
+    ("folder-change", "I want to detach that folder again"),
+    ("always", "I allowed it always, can I take that back?"),
+    ("tool-box", "what's that box with a tool's name?"),
+    ("step-limit", "why did you stop after a hundred calls"),
+    ("fallback", "why did a different model answer in its place?"),
+    ("profile", "what are those profiles, Planner and Reader?"),
+    ("profile-choose", "can I switch to another profile here"),
+    ("profile-own", "where do I write custom instructions?"),
+    ("memory", "what does memory mean here?"),
+    ("memory-change", "can I see the notes the model keeps"),
+    ("queue-when", "when will my queued message go out?"),
+    ("queue-change", "can I put the waiting messages in another order"),
+    ("queue-held", "why are my messages still waiting?"),
+    ("versions", "can I go back to the version I had before?"),
+    ("message-buttons", "what are the buttons under a message for"),
 ]
 
 UNCLEAR = [
