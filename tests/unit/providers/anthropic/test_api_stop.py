@@ -136,7 +136,8 @@ async def test_silence_is_told_and_the_request_goes_on(far: FarEnd, moment: str)
     async with provider(far, quiet=quiet) as asked:
         async for piece in asked.stream(HELLO):
             heard.append(piece)
-            if sum(isinstance(piece, QuietPiece) for piece in heard) == 2:
+            # On a busy machine it may take longer until the request is there.
+            if sum(isinstance(piece, QuietPiece) for piece in heard) >= 2 and far.stalled:
                 far.release()
 
     assert sum(isinstance(piece, QuietPiece) for piece in heard) >= 2
