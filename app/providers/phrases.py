@@ -167,6 +167,10 @@ _THINKING: Final = _compiled(
     r"\binvalid `?(?:signature|data)`? in `?(?:redacted_)?thinking`? block\b",
     r"\bblocks in the latest assistant message cannot be modified\b",
 )
+_THINKING_WANTED: Final = _compiled(
+    # DeepSeek, of calls that were made without thinking, or by another model
+    r"\bcontent\[\]\.thinking\b.*\bmust be passed back\b",
+)
 _MORE_FOR_THE_MODEL: Final = _compiled(
     # OpenAI, of a model that only the other dialect serves
     r"\bnot supported in the v1/\S+ endpoint\b",
@@ -194,6 +198,11 @@ def says_unpaid(text: str) -> bool:
 def says_thinking_is_refused(text: str) -> bool:
     """Say whether a server's words mean that it does not take back thinking of earlier replies."""
     return any(pattern.search(text) for pattern in _THINKING)
+
+
+def says_thinking_is_wanted(text: str) -> bool:
+    """Say whether a server's words mean that it wants thinking before the calls of every earlier reply."""
+    return any(pattern.search(text) for pattern in _THINKING_WANTED)
 
 
 def says_more_is_needed(text: str) -> bool:

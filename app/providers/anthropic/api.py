@@ -13,14 +13,14 @@ from app.domain.models import ModelCard
 from app.domain.request import ModelRequest
 from app.providers.anthropic.events import EventReader
 from app.providers.anthropic.listing import PAGE_MODELS, PATH, Page, read_page
-from app.providers.anthropic.wire import build, without_thinking
+from app.providers.anthropic.wire import build, with_thinking, without_thinking
 from app.providers.base import GetKey, Piece
 from app.providers.faults import check_key, fault_of_answer, fault_of_event, malformed, not_an_api
 from app.providers.http import Heartbeat, TimeLimits, make_client, proxy_of, time_limits
 from app.providers.json_body import encode_body
 from app.providers.listing import list_in_time, not_a_list
 from app.providers.network_faults import fault_of_exception
-from app.providers.phrases import says_thinking_is_refused
+from app.providers.phrases import says_thinking_is_refused, says_thinking_is_wanted
 from app.providers.quiet import QuietLimits, watch
 from app.settings.schema import Endpoint, ListedModel, Network
 
@@ -211,18 +211,25 @@ def _make_library_client(endpoint: Endpoint, key: str, http: "httpx2.AsyncClient
 async def _send(
     client: "anthropic.AsyncAnthropic", arguments: dict[str, Any], key: str
 ) -> "anthropic.AsyncStream[Any]":
-    """Return the answer as soon as its headers have come; asked once more without thinking that isn't taken back."""
+    """Return the answer as soon as its headers have come; asked once more with thinking as the server wants it."""
     import anthropic
 
     stream: anthropic.AsyncStream[Any]
     try:
         stream = await _post(client, arguments, key)
     except anthropic.BadRequestError as error:
-        rest: dict[str, Any] = without_thinking(arguments)
-        if rest == arguments or not says_thinking_is_refused(error.response.text):
+        mended = _mended(arguments, error.response.text)
+        if mended == arguments:
             raise
-        stream = await _post(client, rest, key)
+        stream = await _post(client, mended, key)
     return stream
+
+
+def _mended(arguments: dict[str, Any], words: str) -> dict[str, Any]:
+    """Return the request with the thinking of earlier replies as a server's `words` want it."""
+    if says_thinking_is_refused(words):
+        return without_thinking(arguments)
+    return with_thinking(arguments) if says_thinking_is_wanted(words) else arguments
 
 
 async def _post(

@@ -79,6 +79,19 @@ def without_thinking(arguments: Mapping[str, object]) -> dict[str, object]:
     return rest
 
 
+def with_thinking(arguments: Mapping[str, object]) -> dict[str, object]:
+    """Return the arguments of a request with thinking in every reply that makes calls: empty where there is none."""
+    messages = cast("list[dict[str, list[Block]]]", arguments["messages"])
+    return {**arguments, "messages": [_with_thinking(message) for message in messages]}
+
+
+def _with_thinking(message: dict[str, list[Block]]) -> dict[str, list[Block]]:
+    types = {block["type"] for block in message["content"]}
+    if "tool_use" not in types or not types.isdisjoint(_REPLAYED):
+        return message
+    return {**message, "content": [{"type": "thinking", "thinking": "", "signature": ""}, *message["content"]]}
+
+
 def _messages(request: ModelRequest) -> list[dict[str, object]]:
     """Return rows as messages of alternating roles; results of tools lead the user's message after the call."""
     ids = CallIds(_CALL_ID)

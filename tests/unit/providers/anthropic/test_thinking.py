@@ -114,6 +114,25 @@ async def test_thoughts_that_are_not_taken_back_amid_calls_take_the_budget_with_
     assert "thinking" not in second
 
 
+async def test_a_server_that_wants_thinking_before_every_call_gets_empty_ones(far: FarEnd) -> None:
+    # DeepSeek, of calls that another model made, or that it made without a thought.
+    words = "The `content[].thinking` in the thinking mode must be passed back to the API."
+    far.play(error(400, message=words), reply("Hi"))
+    calls = (row("user", "Hi"), row("assistant", CALL), row("assistant", THOUGHT, CALL), row("assistant", "So."))
+    window = (*calls, row("user", "And now?"), row("assistant", "Rain."), row("user", "Bye"))
+
+    async with provider(far) as asked:
+        heard = await ask(asked, ModelRequest(model="deepseek-flash", system="", rows=window))
+
+    assert text_of(heard) == "Hi"
+    sent: list[Any] = [request.json for request in far.requests]
+    first, second = sent
+    assert types_of(first)[1:5:2] == [["tool_use"], ["thinking", "tool_use"]]
+    assert types_of(second)[1] == ["thinking", "tool_use"]
+    assert second["messages"][1]["content"][0] == {"type": "thinking", "thinking": "", "signature": ""}
+    assert second["messages"][2:] == first["messages"][2:]
+
+
 YES, NO = {"supported": True}, {"supported": False}
 
 
