@@ -56,6 +56,8 @@ def test_it_opens_at_the_end() -> None:
 
 def test_a_short_text_begins_at_the_top() -> None:
     screen = Screen(items=1)
+    screen.flow.height = 2 * WINDOW
+    screen.flow.settle()
 
     assert screen.flow.placed[0].y == MARGIN
     assert screen.flow.is_at_end
