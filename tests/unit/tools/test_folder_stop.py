@@ -39,6 +39,7 @@ class StalledClock(FakeClock):
 async def test_a_disk_that_does_not_answer_keeps_nothing_else_waiting_and_stop_works(tmp_path: Path) -> None:
     clock = StalledClock()
     desk = FolderDesk(tmp_path, clock=clock)
+    desk.put("a.txt")
     loop = asyncio.get_running_loop()
     running = [loop.create_task(desk.call("list_files")) for _ in range(CALLS)]
     try:
