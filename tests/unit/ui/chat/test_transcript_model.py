@@ -52,14 +52,14 @@ def sums_are_right(model: TranscriptModel) -> bool:
 @pytest.mark.parametrize(
     ("item", "rows"),
     [
-        (reply("a", "one\n\ntwo"), ["HEADER", "BLOCK", "BLOCK"]),
-        (reply("a", "?think", "say"), ["HEADER", "FOLD", "BLOCK"]),
-        (reply("a", streaming=True), ["HEADER", "WAIT"]),
-        (reply("a", "", streaming=True), ["HEADER", "WAIT"]),
-        (reply("a", "x", streaming=True), ["HEADER", "BLOCK"]),
-        (reply("a", "x", note="Stopped."), ["HEADER", "BLOCK", "FOOTER"]),
-        (reply("a", note="Failed.", actions=[ItemAction.RETRY]), ["HEADER", "FOOTER"]),
-        (asked("a", "x\n```\ny\n```"), ["HEADER", "BLOCK", "BLOCK"]),
+        (reply("a", "one\n\ntwo"), ["HEADER", "BLOCK", "BLOCK", "BAR"]),
+        (reply("a", "?think", "say"), ["HEADER", "FOLD", "BLOCK", "BAR"]),
+        (reply("a", streaming=True), ["HEADER", "WAIT", "BAR"]),
+        (reply("a", "", streaming=True), ["HEADER", "WAIT", "BAR"]),
+        (reply("a", "x", streaming=True), ["HEADER", "BLOCK", "BAR"]),
+        (reply("a", "x", note="Stopped."), ["HEADER", "BLOCK", "FOOTER", "BAR"]),
+        (reply("a", note="Failed.", actions=[ItemAction.RETRY]), ["HEADER", "FOOTER", "BAR"]),
+        (asked("a", "x\n```\ny\n```"), ["HEADER", "BLOCK", "BLOCK", "BAR"]),
         (Item("a", Speaker.NOTICE, sections=[Section("text", "Rollover")]), ["BLOCK"]),
         (Item("a", Speaker.NOTICE), ["FOOTER"]),
     ],
@@ -80,11 +80,11 @@ def test_an_unfolded_section_shows_its_blocks_and_folds_again() -> None:
     node = expanded(model, "a")
 
     model.toggle_fold(node, 0)
-    assert kinds(node) == ["HEADER", "FOLD", "BLOCK", "BLOCK", "BLOCK"]
+    assert kinds(node) == ["HEADER", "FOLD", "BLOCK", "BLOCK", "BLOCK", "BAR"]
     assert sums_are_right(model)
 
     model.toggle_fold(node, 0)
-    assert kinds(node) == ["HEADER", "FOLD", "BLOCK"]
+    assert kinds(node) == ["HEADER", "FOLD", "BLOCK", "BAR"]
 
 
 def test_streamed_text_grows_the_last_block_and_leaves_the_rest_alone() -> None:
@@ -114,7 +114,7 @@ def test_a_delta_of_another_kind_begins_a_section() -> None:
         ("reasoning", "wait"),
         ("text", "yes"),
     ]
-    assert kinds(node) == ["HEADER", "FOLD", "BLOCK", "FOLD", "BLOCK"]
+    assert kinds(node) == ["HEADER", "FOLD", "BLOCK", "FOLD", "BLOCK", "BAR"]
 
 
 def test_the_final_item_keeps_the_blocks_that_were_streamed() -> None:
@@ -136,7 +136,7 @@ def test_the_final_item_keeps_the_blocks_that_were_streamed() -> None:
 def test_a_changed_text_keeps_the_blocks_that_say_the_same() -> None:
     model = model_of(reply("a", "one\n\ntwo\n\nthree"))
     node = expanded(model, "a")
-    one, two, three = (row.block for row in node.rows[1:])
+    one, two, three = (row.block for row in node.rows[1:-1])
 
     model.update(reply("a", "one\n\nchanged\n\nthree"))
 
@@ -174,7 +174,7 @@ def test_a_long_text_is_cut_a_slice_at_a_time() -> None:
 
     model.expand(node)
     assert model.is_behind
-    assert kinds(node)[-1] == "PENDING"
+    assert "PENDING" in kinds(node)
 
     cut_the_rest(model)
     assert "PENDING" not in kinds(node)
@@ -259,5 +259,5 @@ def test_a_row_below_what_has_become_code_is_measured_again() -> None:
 
     model.update(reply("a", "```\none\n```\n\ntwo"))
 
-    assert node.rows[-1].block is not None
-    assert node.rows[-1].measured == 0
+    assert node.rows[-2].block is not None
+    assert node.rows[-2].measured == 0
