@@ -1,7 +1,6 @@
 """A folder that a person has attached to a chat: reading and writing below it, and never anywhere else."""
 
 import contextlib
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
@@ -12,7 +11,6 @@ from app.tools.folder_entries import (
     Entry,
     EntryKind,
     check_spelling,
-    check_stop,
     child,
     content,
     kind_of,
@@ -25,6 +23,7 @@ from app.tools.folder_entries import (
 from app.tools.folder_names import FolderFault, Names, fault_of
 from app.tools.folder_places import Place, open_root
 from app.tools.folder_put import ABSENT, put
+from app.tools.folder_stop import Stop
 
 _GONE: Final = "The folder of this chat is not there any more. It has to be attached again, where it is now."
 
@@ -43,7 +42,7 @@ class Entries:
 
 
 @contextmanager
-def open_folder(root: Path, stop: threading.Event, *, apart_from: Path) -> Iterator["Folder"]:
+def open_folder(root: Path, stop: Stop, *, apart_from: Path) -> Iterator["Folder"]:
     """Hold `root` open; the folder `apart_from` is never gone into, whatever leads there.
 
     Raises FolderFault if `root` is gone, leads through a link by now, or lies in `apart_from`. Blocks.
@@ -65,7 +64,7 @@ def open_folder(root: Path, stop: threading.Event, *, apart_from: Path) -> Itera
 class Folder:
     """What lies below one folder. Everything raises FolderFault and, once `stop` is set, Stopped. Blocks."""
 
-    def __init__(self, root: Place, stop: threading.Event, *, barred: Identity | None = None) -> None:
+    def __init__(self, root: Place, stop: Stop, *, barred: Identity | None = None) -> None:
         """`barred`: a folder that is not gone into by whatever name."""
         self._root: Final = root
         self._stop: Final = stop
@@ -78,7 +77,7 @@ class Folder:
             found: list[Entry] = []
             unusable = 0
             for name, is_now in place.entries():
-                check_stop(self._stop)
+                self._stop.check()
                 if fault_of(name):
                     unusable += 1
                 else:

@@ -6,7 +6,6 @@ import errno
 import hashlib
 import os
 import stat
-import threading
 import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from typing import Final
 from app.disk import storage_error
 from app.tools.folder_names import FolderFault, Names, fault_of, look_key, shown
 from app.tools.folder_places import READ, Place, is_link
+from app.tools.folder_stop import Stop
 
 _CHUNK_BYTES: Final = 1 << 20
 _MOST_COMPARED: Final = 2_000
@@ -45,16 +45,6 @@ class Entry:
 
 class TooLarge(FolderFault):
     """A file has more bytes than were to be read."""
-
-
-class Stopped(Exception):
-    """Nobody waits for the work any more; nothing was changed."""
-
-
-def check_stop(stop: threading.Event) -> None:
-    """Raise Stopped if nobody waits any more."""
-    if stop.is_set():
-        raise Stopped
 
 
 def version_of(data: bytes) -> str:
@@ -91,7 +81,7 @@ def child(place: Place, names: Names) -> Place:
                 raise FolderFault(f"“{shown(names)}” is no folder.")
 
 
-def content(place: Place, names: Names, *, most_bytes: int, stop: threading.Event) -> bytes:
+def content(place: Place, names: Names, *, most_bytes: int, stop: Stop) -> bytes:
     """Return the content of the file that the last of `names` is, in the place of those before it.
 
     Raises FolderFault, TooLarge, Stopped.
@@ -113,11 +103,11 @@ def content(place: Place, names: Names, *, most_bytes: int, stop: threading.Even
             os.close(descriptor)
 
 
-def _all_of(descriptor: int, names: Names, most_bytes: int, stop: threading.Event) -> bytes:
+def _all_of(descriptor: int, names: Names, most_bytes: int, stop: Stop) -> bytes:
     pieces: list[bytes] = []
     size = 0
     while piece := os.read(descriptor, _CHUNK_BYTES):
-        check_stop(stop)
+        stop.check()
         pieces.append(piece)
         size += len(piece)
         if size > most_bytes:

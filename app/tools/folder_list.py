@@ -8,7 +8,7 @@ from app.tools.base import ToolOutcome
 from app.tools.cap import most_that_fits
 from app.tools.folder_access import Folder
 from app.tools.folder_arguments import ListFiles
-from app.tools.folder_entries import EntryKind, check_stop
+from app.tools.folder_entries import EntryKind
 from app.tools.folder_glob import Glob
 from app.tools.folder_names import Names, shown
 from app.tools.folder_schema import LIST_SPEC
@@ -65,7 +65,7 @@ def _listed(walk: Walk, glob: Glob, job: Job[ListFiles]) -> _Listing:
     found: list[Found] = []
     last: Names = ()
     for each in walk.found():
-        check_stop(job.stop)
+        job.stop.check()
         now = job.clock.monotonic()
         # However long it took to look into a large folder: each answer gets further.
         deadline = deadline if last else now + ANSWER_SECONDS

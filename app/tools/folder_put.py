@@ -4,13 +4,13 @@ import contextlib
 import os
 import secrets
 import stat
-import threading
 from typing import Final
 
 from app.disk import Stamp, write_all
-from app.tools.folder_entries import check_file, check_spelling, check_stop, content, status, version_of
+from app.tools.folder_entries import check_file, check_spelling, content, status, version_of
 from app.tools.folder_names import FolderFault, Names, shown
 from app.tools.folder_places import CREATE, Place
+from app.tools.folder_stop import Stop
 
 ABSENT: Final = "absent"
 """The version of a file that does not exist."""
@@ -18,7 +18,7 @@ _CHANGED: Final = "“{name}” was changed meanwhile, so nothing was written. R
 _APPEARED: Final = "“{name}” was made by somebody else meanwhile, so nothing was written. Read it with read_file."
 
 
-def put(place: Place, names: Names, data: bytes, *, expected: str, most_bytes: int, stop: threading.Event) -> None:
+def put(place: Place, names: Names, data: bytes, *, expected: str, most_bytes: int, stop: Stop) -> None:
     """Write the last of `names` in the place of those before it, if its version is `expected`.
 
     Raises FolderFault, Stopped and OSError; everything is as it was then.
@@ -35,7 +35,7 @@ def put(place: Place, names: Names, data: bytes, *, expected: str, most_bytes: i
     temporary = f".muntin-{secrets.token_hex(6)}.tmp"
     try:
         _write_new(place, temporary, data, mode)
-        check_stop(stop)
+        stop.check()
         if before is None:
             _give_name(place, temporary, names)
         else:

@@ -9,7 +9,7 @@ from app.tools.base import ToolOutcome
 from app.tools.cap import Cap, most_that_fits
 from app.tools.folder_access import Folder
 from app.tools.folder_arguments import ReadFile
-from app.tools.folder_entries import check_stop, version_of
+from app.tools.folder_entries import version_of
 from app.tools.folder_names import FolderFault, Names, shown
 from app.tools.folder_schema import MAX_READ_BYTES, MOST_LINES, READ_SPEC
 from app.tools.folder_text import UTF_8, Lines, decode, is_pdf, lines_of
@@ -36,7 +36,7 @@ class ReadFileTool(FolderReader[ReadFile]):
             raise FolderFault(_BINARY.format(name=shown(names)))
         coding = "" if found.coding.name == UTF_8.name else f" ({found.coding.name})"
         stretch = Stretch(shown(names), lines_of(Lines(found.text).text), job.call, coding)
-        check_stop(job.stop)
+        job.stop.check()
         answer = stretch.fitted(job.cap)
         if answer is not None:
             job.seen.note(names, version_of(data), job.context)
@@ -122,11 +122,11 @@ def _pdf_answer(data: bytes, names: Names, job: Job[ReadFile]) -> str | None:
             first=call.page,
             most_chars=job.cap.max_bytes,
             most_pages=MOST_PAGES,
-            go_on=lambda: check_stop(job.stop),
+            go_on=job.stop.check,
         )
     except KnownError as error:
         raise FolderFault(f"“{title}” can't be read. {error}") from error
-    check_stop(job.stop)
+    job.stop.check()
     if call.page > pages.total:
         raise FolderFault(f"“{title}” has {_pages(pages.total)}; page={call.page} is behind its end.")
     texts = [clean_text(text) for text in pages.texts]

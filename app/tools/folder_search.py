@@ -10,7 +10,7 @@ from app.tools.base import ToolOutcome
 from app.tools.cap import most_that_fits
 from app.tools.folder_access import Folder
 from app.tools.folder_arguments import SearchFiles
-from app.tools.folder_entries import Entry, EntryKind, TooLarge, check_stop
+from app.tools.folder_entries import Entry, EntryKind, TooLarge
 from app.tools.folder_glob import Glob
 from app.tools.folder_names import FolderFault, Names
 from app.tools.folder_schema import MAX_READ_BYTES, SEARCH_SPEC
@@ -83,7 +83,7 @@ class _Search:
         walk = Walk(self.folder, start, True, after, includes_after=line is not None)
         last: Names = ()
         for found in self._entries(walk):
-            check_stop(self.job.stop)
+            self.job.stop.check()
             now = self.job.clock.monotonic()
             # However long it took to look into a large folder: each answer gets further.
             deadline = deadline if last else now + ANSWER_SECONDS
@@ -172,7 +172,7 @@ class _Search:
         line, counted = 1, 0
         found = folded.find(wanted)
         while found >= 0:
-            check_stop(self.job.stop)
+            self.job.stop.check()
             line += text.count("\n", counted, found)
             counted = found
             end = text.find("\n", found + len(wanted))
@@ -193,7 +193,7 @@ class _Search:
             return text
         pieces: list[str] = []
         for start in range(0, len(text), _FOLDED_AT_ONCE):
-            check_stop(self.job.stop)
+            self.job.stop.check()
             pieces.append(fold(text[start : start + _FOLDED_AT_ONCE]))
         return "".join(pieces)
 

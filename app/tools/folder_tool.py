@@ -1,10 +1,8 @@
 """What the tools for a chat's folder have in common: off the loop, stopped with their call, every fault in words."""
 
 import asyncio
-import contextlib
 import json
-import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Generic, TypeVar
@@ -19,15 +17,14 @@ from app.tools.folder_access import Folder, open_folder
 from app.tools.folder_arguments import parse
 from app.tools.folder_names import FolderFault, Names, parse_file_path, parse_path
 from app.tools.folder_seen import Seen
+from app.tools.folder_stop import Stop, Turns
 
-ANSWER_SECONDS: Final = 2.0
+ANSWER_SECONDS: Final = 4.0
 """So long a model waits for a listing or a search, and then gets what was found by then."""
 STOP_SECONDS: Final = 5.0
 """How long a change that is stopped waits for its thread: no longer than a disk that answers needs."""
-TURN_SECONDS: Final = 1.0
-"""How long a call waits until others have ended."""
-_TURNS: Final = threading.BoundedSemaphore(2)
-"""Of all chats: more calls at the same time are no faster, and the window gets less of Python's time."""
+_TURNS: Final = Turns()
+"""Of all chats in the program."""
 NO_FOLDER: Final = "No folder is attached to this chat. The user can attach one."
 NO_ROOM: Final = "Your context window is too small for an answer here. Ask for less, or tell the user."
 
@@ -56,7 +53,7 @@ class Job(Generic[C]):
     cap: Cap
     clock: Clock
     seen: Seen
-    stop: threading.Event
+    stop: Stop
 
 
 class FolderTool(Generic[C]):
@@ -83,12 +80,12 @@ class FolderTool(Generic[C]):
         root = context.folder
         if root is None:
             raise FolderFault(NO_FOLDER)
-        stop = threading.Event()
+        stop = Stop()
         cap = Cap.of(context, self._shared.counter)
         job = Job(call, context, root, cap, self._shared.clock, self._shared.seen, stop)
 
         def run() -> T:
-            with _turn(), open_folder(root, stop, apart_from=self._shared.data_folder) as folder:
+            with _TURNS.turn(stop), open_folder(root, stop, apart_from=self._shared.data_folder) as folder:
                 return work(folder, job)
 
         running = run_apart(run, name=self.spec.name)
@@ -99,17 +96,6 @@ class FolderTool(Generic[C]):
             if is_change:
                 await asyncio.wait([running], timeout=STOP_SECONDS)
             raise
-
-
-@contextlib.contextmanager
-def _turn() -> Iterator[None]:
-    """Let few calls work at the same time, but none wait for long behind a disk that doesn't answer."""
-    has_turn = _TURNS.acquire(timeout=TURN_SECONDS)
-    try:
-        yield
-    finally:
-        if has_turn:
-            _TURNS.release()
 
 
 class FolderReader(ReadingTool, FolderTool[C]):

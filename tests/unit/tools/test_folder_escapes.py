@@ -2,7 +2,6 @@
 
 import os
 import socket
-import threading
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 from app.tools.folder_access import Folder
 from app.tools.folder_names import FolderFault, fault_of, parse_path
 from app.tools.folder_places import PathPlace, open_root
+from app.tools.folder_stop import Stop
 from tests.unit.tools.folder_desk import FolderDesk
 
 NO_NAMES: Final = {
@@ -191,8 +191,8 @@ def test_a_name_that_is_taken_is_one_name(name: str) -> None:
         assert "\0" not in name
 
 
-def _never() -> threading.Event:
-    return threading.Event()
+def _never() -> Stop:
+    return Stop()
 
 
 async def test_muntins_own_data_is_not_reached_wherever_it_lies(desk: FolderDesk) -> None:

@@ -1,7 +1,6 @@
 """A folder of 10,000 files is listed and searched, page by page."""
 
 import os
-import threading
 from collections.abc import Iterator
 
 import pytest
@@ -12,6 +11,7 @@ from app.tools.folder_arguments import ListFiles, SearchFiles
 from app.tools.folder_list import ListFilesTool
 from app.tools.folder_search import SearchFilesTool
 from app.tools.folder_seen import Seen
+from app.tools.folder_stop import Stop
 from app.tools.folder_tool import ANSWER_SECONDS, Job, Shared
 from tests.fakes.clock import FakeClock
 from tests.unit.tools.folder_desk import FolderDesk, UneasyPlace
@@ -60,7 +60,7 @@ def test_a_folder_that_takes_long_to_look_into_is_got_through_all_the_same(desk:
             clock.advance(2 * ANSWER_SECONDS)
             return super().entries()
 
-    place, stop = Slow.at(desk.root), threading.Event()
+    place, stop = Slow.at(desk.root), Stop()
     folder, shared = Folder(place, stop), Shared(COUNTER, clock, Seen(), desk.own)
     cap = Cap.of(desk.context, COUNTER)
 

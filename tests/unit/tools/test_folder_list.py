@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import re
-import threading
 
 import pytest
 
@@ -13,6 +12,7 @@ from app.tools.folder_glob import Glob
 from app.tools.folder_list import MOST_ENTRIES
 from app.tools.folder_names import FolderFault
 from app.tools.folder_places import PathPlace
+from app.tools.folder_stop import Stop
 from tests.unit.tools.folder_desk import FolderDesk
 from tests.unit.tools.history_chat import HastyClock
 
@@ -149,7 +149,7 @@ async def test_so_many_entries_make_one_answer(desk: FolderDesk, more: int) -> N
 
 async def test_what_takes_too_long_goes_on_with_the_cursor(tmp_path_factory: pytest.TempPathFactory) -> None:
     desk = FolderDesk(tmp_path_factory.mktemp("slow"), clock=HastyClock())
-    for number in range(7):
+    for number in range(15):
         desk.put(f"{number}.txt")
     desk.put("z.md")
 
@@ -238,4 +238,4 @@ def test_a_near_name_is_told(desk: FolderDesk) -> None:
     place = PathPlace(desk.root)
 
     with pytest.raises(FolderFault, match=r"There is no “docs/chapter_one\.md” .* Near it: docs/chapter one\.md\."):
-        Folder(place, threading.Event()).kind(("docs", "chapter_one.md"))
+        Folder(place, Stop()).kind(("docs", "chapter_one.md"))

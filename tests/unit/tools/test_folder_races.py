@@ -13,10 +13,11 @@ import pytest
 
 from app.domain.file_names import name_key
 from app.tools.folder_access import Folder, open_folder
-from app.tools.folder_entries import Stopped, TooLarge, version_of
+from app.tools.folder_entries import TooLarge, version_of
 from app.tools.folder_names import FolderFault
 from app.tools.folder_places import CREATE, PathPlace, open_root
 from app.tools.folder_put import ABSENT
+from app.tools.folder_stop import Stop, Stopped
 from tests.unit.tools.folder_desk import FolderDesk, UneasyPlace
 
 MOST: Final = 1_000_000
@@ -45,11 +46,11 @@ def swap(desk: FolderDesk, path: str, target: Path) -> Callable[[str], None]:
 
 
 def read(place: UneasyPlace | PathPlace, *names: str) -> bytes:
-    return Folder(place, threading.Event()).read(names, most_bytes=MOST)
+    return Folder(place, Stop()).read(names, most_bytes=MOST)
 
 
-def write(place: UneasyPlace | PathPlace, *names: str, expected: str, stop: threading.Event | None = None) -> None:
-    Folder(place, stop or threading.Event()).write(names, b"new", expected=expected, most_bytes=MOST)
+def write(place: UneasyPlace | PathPlace, *names: str, expected: str, stop: Stop | None = None) -> None:
+    Folder(place, stop or Stop()).write(names, b"new", expected=expected, most_bytes=MOST)
 
 
 def test_a_folder_swapped_for_a_link_is_not_gone_into(desk: FolderDesk, place: UneasyPlace) -> None:
@@ -182,7 +183,7 @@ def test_a_folder_that_takes_nothing_is_told_in_words(desk: FolderDesk, place: U
 
 
 def test_a_call_that_is_stopped_in_the_last_moment_leaves_nothing(desk: FolderDesk, place: UneasyPlace) -> None:
-    stop = threading.Event()
+    stop = Stop()
     place.before_open = lambda name: stop.set() if name.endswith(".tmp") else None
 
     with pytest.raises(Stopped):
@@ -197,7 +198,7 @@ def test_a_call_that_is_stopped_in_the_last_moment_leaves_nothing(desk: FolderDe
 
 def test_the_attached_folder_may_be_moved_while_it_is_held(desk: FolderDesk) -> None:
     desk.put("plan.md", "mine")
-    with open_folder(desk.root, threading.Event(), apart_from=desk.own) as folder:
+    with open_folder(desk.root, Stop(), apart_from=desk.own) as folder:
         desk.root.rename(desk.base / "moved")
         desk.root.symlink_to(desk.base)
 
@@ -233,7 +234,7 @@ def test_a_folder_below_what_became_a_link_is_not_opened(desk: FolderDesk) -> No
 
     with (
         pytest.raises(FolderFault, match="was replaced by something else"),
-        open_folder(inner, threading.Event(), apart_from=desk.own),
+        open_folder(inner, Stop(), apart_from=desk.own),
     ):
         pass
     with pytest.raises(NotADirectoryError):
@@ -263,7 +264,7 @@ def test_somebody_swaps_without_pause_and_nothing_comes_from_outside(desk: Folde
     got: set[bytes] = set()
     try:
         for number in range(300):
-            with open_folder(desk.root, threading.Event(), apart_from=desk.own) as folder:
+            with open_folder(desk.root, Stop(), apart_from=desk.own) as folder:
                 try:
                     got.add(folder.read(("docs", "plan.md"), most_bytes=MOST))
                     names = ("docs", f"{number}.md")
@@ -379,7 +380,7 @@ def test_by_path_files_are_read_written_and_listed(desk: FolderDesk, by_path: Pa
     write(by_path, "a", "b", "new.md", expected=ABSENT)
 
     assert b"new" == desk.data("docs/plan.md") == desk.data("a/b/new.md")
-    assert [entry.name for entry in Folder(by_path, threading.Event()).entries(()).found] == ["a", "docs"]
+    assert [entry.name for entry in Folder(by_path, Stop()).entries(()).found] == ["a", "docs"]
     assert desk.names() == ["a", "a/b", "a/b/new.md", "docs", "docs/plan.md"]
 
 
@@ -426,7 +427,7 @@ def test_a_folder_in_another_spelling_is_refused_before_and_while_it_is_made(
     desk: FolderDesk, place: UneasyPlace
 ) -> None:
     with pytest.raises(FolderFault, match="“docs” is there already"):
-        Folder(place, threading.Event()).read_if_there(("Docs", "new.md"), most_bytes=MOST)
+        Folder(place, Stop()).read_if_there(("Docs", "new.md"), most_bytes=MOST)
     with pytest.raises(FolderFault, match="“docs” is there already"):
         write(place, "Docs", "new.md", expected=ABSENT)
     assert desk.names() == ["docs", "docs/plan.md"]
@@ -457,7 +458,7 @@ def test_a_file_that_says_it_is_empty_and_never_ends_is_given_up(desk: FolderDes
 
 
 def test_reading_is_left_in_the_middle(desk: FolderDesk, place: UneasyPlace) -> None:
-    stop = threading.Event()
+    stop = Stop()
     stop.set()
 
     with pytest.raises(Stopped):
@@ -467,7 +468,7 @@ def test_reading_is_left_in_the_middle(desk: FolderDesk, place: UneasyPlace) -> 
 def test_nothing_stays_open_of_muntins_own_data(desk: FolderDesk) -> None:
     desk.put("docs/settings.json")
     before = len(list(Path("/dev/fd").iterdir()))
-    with open_folder(desk.root, threading.Event(), apart_from=desk.root / "docs") as folder:
+    with open_folder(desk.root, Stop(), apart_from=desk.root / "docs") as folder:
         for _ in range(9):
             with pytest.raises(FolderFault, match="its own data"):
                 folder.read(("docs", "settings.json"), most_bytes=MOST)

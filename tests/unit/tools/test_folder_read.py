@@ -1,7 +1,6 @@
 """`read_file`: lines that fit, how to go on, and texts however they are written."""
 
 import re
-import threading
 from dataclasses import replace
 
 import pytest
@@ -9,8 +8,8 @@ import pytest
 from app.pdf import read_pages
 from app.tools.cap import Cap
 from app.tools.folder_arguments import ReadFile
-from app.tools.folder_entries import Stopped, check_stop
 from app.tools.folder_read import MOST_PAGES, Stretch
+from app.tools.folder_stop import Stop, Stopped
 from app.tools.folder_text import Lines, Span, decode
 from tests.fakes.pdf import make_pdf
 from tests.unit.tools.folder_desk import FolderDesk
@@ -185,12 +184,12 @@ async def test_a_thousand_pages_without_text_are_read_in_stretches_and_may_be_st
     assert first.startswith(f"scan.pdf: pages 1 to {MOST_PAGES} of 1001. They hold no text")
     assert f"Go on with page={MOST_PAGES + 1}." in first
     assert last == "scan.pdf: page 1001 of 1001.\n\n[page 1001]\nthe end"
-    stop = threading.Event()
-    pages = read_pages(desk.data("scan.pdf"), first=990, most_chars=9, most_pages=99, go_on=lambda: check_stop(stop))
+    stop = Stop()
+    pages = read_pages(desk.data("scan.pdf"), first=990, most_chars=9, most_pages=99, go_on=stop.check)
     assert pages.texts == ("",) * 11 + ("the end",)
     stop.set()
     with pytest.raises(Stopped):
-        read_pages(desk.data("scan.pdf"), first=1, most_chars=9, most_pages=9, go_on=lambda: check_stop(stop))
+        read_pages(desk.data("scan.pdf"), first=1, most_chars=9, most_pages=9, go_on=stop.check)
 
 
 async def test_pdf_files_without_text_or_with_a_lock_say_so(desk: FolderDesk) -> None:

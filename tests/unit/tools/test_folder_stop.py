@@ -10,9 +10,9 @@ from app.aio import run_blocking
 from app.tools.folder_access import Folder
 from app.tools.folder_arguments import WriteFile
 from app.tools.folder_change import Change, FolderChanger, NoChange
-from app.tools.folder_entries import Stopped
 from app.tools.folder_schema import WRITE_SPEC
 from app.tools.folder_seen import Seen
+from app.tools.folder_stop import Stop, Stopped
 from app.tools.folder_tool import Job, Shared
 from tests.fakes.clock import FakeClock
 from tests.unit.tools.folder_desk import FolderDesk, UneasyPlace
@@ -78,7 +78,7 @@ async def test_a_change_that_is_cancelled_waits_for_its_thread_and_leaves_nothin
 
 def test_a_folder_of_any_size_is_left_in_the_middle(desk: FolderDesk) -> None:
     desk.put("a")
-    place, stop = UneasyPlace.at(desk.root), threading.Event()
+    place, stop = UneasyPlace.at(desk.root), Stop()
     stop.set()
 
     with pytest.raises(Stopped):
