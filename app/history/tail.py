@@ -62,10 +62,14 @@ def inspect_tail(descriptor: int) -> TailState:
         keep, needs_line_feed = torn_line.offset, False
         needs_reset = _may_be_reset(torn_line.data)
     torn = torn_stretches(entries)
-    if torn and torn[-1].stop == len(entries) and _was_cut_short(entries[torn[-1].start]):
-        keep, needs_line_feed = lines[torn[-1].start].offset, False
+    end = len(entries)
+    while torn and torn[-1].stop == end and _was_cut_short(entries[torn[-1].start]):
+        # Where another one ends now, that would be the end at the next look.
+        begin = torn.pop().start
+        keep, needs_line_feed = lines[begin].offset, False
         # A torn batch never took effect; a manual reset in it counts all the same.
-        needs_reset = needs_reset or any(isinstance(row, Row) and is_reset(row) for row in entries[torn[-1].start :])
+        needs_reset = needs_reset or any(isinstance(row, Row) and is_reset(row) for row in entries[begin:end])
+        end = begin
     return TailState(size, keep, needs_line_feed, needs_reset)
 
 

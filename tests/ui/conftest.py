@@ -107,7 +107,7 @@ class Desk:
 
     def _is_idle(self) -> bool:
         controller = self.window.controller
-        if controller.is_streaming:
+        if controller.is_streaming or (controller.may_write and self.window.page.composer.field.isReadOnly()):
             return False
         try:
             rows = [row for row in self.rows() if Flag.HIDDEN not in row.flags]

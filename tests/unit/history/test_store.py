@@ -655,6 +655,16 @@ def test_a_reset_in_a_torn_batch_counts_all_the_same(files: ChatFiles) -> None:
     assert torn.is_reset
 
 
+def test_all_torn_batches_at_the_end_are_set_aside_at_once(files: ChatFiles) -> None:
+    # Else the end would be another at the next look, and what was read of the file until then is not there any more.
+    open_store(files).append([text_row("a"), text_row("b")], expected_last_seq=0)
+    first, _second = files.chat.read_bytes().splitlines(keepends=True)
+    whole = encode_row(text_row("z")) + b"\n"
+    files.chat.write_bytes(whole + first + first)
+    open_store(files).repair()
+    assert files.chat.read_bytes() == whole
+
+
 def test_another_program_that_appends_all_the_while_costs_no_row(files: ChatFiles) -> None:
     store = open_store(files)
     store.append([text_row("first")], expected_last_seq=0)
