@@ -116,7 +116,8 @@ class HistoryDesk(Desk):
         return self.window.sides.history
 
     def open_history(self) -> HistoryPanel:
-        """Open the history by its action, and wait for the list."""
+        """Open the history by its action, once the chat is there, and wait for the list."""
+        self.until(lambda: bool(self.session) and not self.window.page.composer.field.isReadOnly())
         self.window.actions_.show_history.trigger()
         self.until(lambda: self.panel.listing.state.status == "ready")
         return self.panel

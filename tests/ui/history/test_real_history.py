@@ -234,6 +234,7 @@ def test_reading_and_searching_go_on_while_a_reply_is_written(
     history.type("Write")
     history.press(Qt.Key.Key_Return)
     history.reached(hold)
+    history.until(lambda: not history.window.page.composer.text())
     _search(history, "hotels")
     assert panel.searching.search.hits == 40
     history.qtbot.keyClick(panel.search.field, Qt.Key.Key_Escape)
