@@ -31,11 +31,6 @@ class SessionState:
             self.window = newest_window(self.window, self.meta.floor_seq)
         self.last_seq = last_seq
 
-    def has(self, rows: Sequence[Row]) -> bool:
-        """Whether all of `rows` are in the window."""
-        ids = {row.id for row in self.window[-len(rows) :]} if rows else set()
-        return all(row.id in ids for row in rows)
-
     @property
     def window_name(self) -> str:
         """Names the active window: another name after a reset or a rollover, empty for the first."""
