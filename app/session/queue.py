@@ -6,7 +6,7 @@ A message leaves the file only after its row is on disk; one whose row is there 
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Final, assert_never
 
@@ -238,24 +238,8 @@ def _edited(message: QueuedMessage, change: EditQueued) -> QueuedMessage:
 
 
 def _message_of(entry: QueuedEntry) -> QueuedMessage:
-    return QueuedMessage(
-        id=entry.id,
-        text=entry.text,
-        attachments=entry.attachments,
-        when=entry.when,
-        model=entry.model,
-        level=entry.level,
-        profile=entry.profile,
-    )
+    return QueuedMessage(**{each.name: getattr(entry, each.name) for each in fields(QueuedMessage)})
 
 
 def _entry_of(message: QueuedMessage) -> QueuedEntry:
-    return QueuedEntry(
-        id=message.id,
-        text=message.text,
-        attachments=message.attachments,
-        when=message.when,
-        model=message.model,
-        level=message.level,
-        profile=message.profile,
-    )
+    return QueuedEntry.model_validate(message, from_attributes=True)
