@@ -89,19 +89,19 @@ async def test_a_path_that_leads_elsewhere_is_refused_in_words(desk: FolderDesk,
         (".hidden", (".hidden",)),
         ("a b/ü ß…/狐.txt", ("a b", "ü ß…", "狐.txt")),
         ("console.txt", ("console.txt",)),
-        ("/work/folder", ()),
-        ("/work/folder/a/b", ("a", "b")),
+        ("/shelf/folder", ()),
+        ("/shelf/folder/a/b", ("a", "b")),
         ("x/" * 39 + "y", (*["x"] * 39, "y")),
     ],
 )
 def test_a_path_below_the_folder_is_taken(path: str, names: tuple[str, ...]) -> None:
-    assert names == parse_path(path, Path("/work/folder"))
+    assert names == parse_path(path, Path("/shelf/folder"))
 
 
-@pytest.mark.parametrize("path", ["/work/folder2/a", "/work", "/work/folder/../x", "/work/folderx"])
+@pytest.mark.parametrize("path", ["/shelf/folder2/a", "/shelf", "/shelf/folder/../x", "/shelf/folderx"])
 def test_an_absolute_path_counts_only_below_the_folder_as_it_is_written(path: str) -> None:
     with pytest.raises(FolderFault):
-        parse_path(path, Path("/work/folder"))
+        parse_path(path, Path("/shelf/folder"))
 
 
 async def test_no_link_is_followed_whatever_it_leads_to(desk: FolderDesk) -> None:
