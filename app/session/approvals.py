@@ -37,11 +37,6 @@ class Approvals:
         self._save_grants = save_grants
         self._waiting: dict[str, Asked] = {}
 
-    @property
-    def waiting(self) -> tuple[ApprovalAsked, ...]:
-        """What the person has not answered yet, in the order in which it was asked."""
-        return tuple(asked.event for asked in self._waiting.values())
-
     def allows(self, question: Question) -> bool:
         """Whether the person has said that this is always allowed here."""
         return bool(question.scope) and question.scope in self._state.meta.grants
